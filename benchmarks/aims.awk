@@ -1,8 +1,10 @@
-# From measurements to the table of aims (aims.txt): per row and number of processes the
-# worst of its workloads and steps, and which one that is.
+# Compares measurements with the table of aims (aims.txt). For each row and number of processes,
+# prints the worst result among the row's workloads and steps, and the workload and step that it
+# comes from.
 #   awk -f medians.awk -f aims.awk [-v cpu=1] aims.txt MEASUREMENTS
-# The fraction of raw is that of library `mpich`, or of `ours` if there is none; times the
-# peer are those of `ours`, which is to have the peer's MPI.
+# The fraction of raw speed is taken from library `mpich`, or from `ours` if `mpich` was not
+# measured. The speed relative to the peer is taken from library `ours`, which must have been
+# measured with the peer's MPI.
 BEGIN { FS = OFS = "\t" }
 
 FILENAME == ARGV[1] {
@@ -14,7 +16,7 @@ FILENAME == ARGV[1] {
     next
 }
 
-# What one step says: a fraction of raw, or microseconds a call over it.
+# Returns the result of one step: the fraction of the raw speed, or the extra microseconds per call.
 function of_raw(row, lib, aim,    f, t, calls) {
     t = raw(row, lib)
     if (!t || !known(row OFS lib OFS "lib")) return ""

@@ -1,10 +1,11 @@
-/* Output of two well-known programs, after their published descriptions. */
+/* Workloads that imitate the output of two well-known programs, based on their published
+ * descriptions. */
 #include <math.h>
 
 #include "bench.h"
 
-/* FLASH: adaptive blocks of 16 x 16 x 16 cells, 24 unknowns, four ghost cells around
- * each block in memory. A process' blocks lie side by side in the file. */
+/* FLASH: adaptive blocks of 16 x 16 x 16 cells, 24 unknowns, and four ghost cells around
+ * each block in memory. The blocks of a process are contiguous in the file. */
 enum { UNKNOWNS = 24, CELLS = 16, GHOSTS = 4 };
 
 static void tree_arrays(struct bench_plan *p, MPI_Offset start, MPI_Offset count,
@@ -42,14 +43,14 @@ void bench_flash(struct bench *b, struct bench_plan *p)
         bench_piece_slab(p, bench_var(p, NC_DOUBLE, 4, dims), start, counts);
         p->pieces[p->npieces - 1].ghost = GHOSTS;
     }
-    p->way = (enum bench_way)b->work->arg;
+    p->call = (enum bench_call)b->row->arg;
 }
 
-/* WRF: a horizontal checkerboard of processes; each holds whole columns of its patch,
- * and velocities live on staggered grids one wider. */
+/* WRF: the processes form a two-dimensional grid. Each owns all vertical columns of its
+ * patch. Velocities are on staggered grids, which are one cell wider. */
 struct family {
     int count;
-    int levels, wide_y, wide_x; /* levels 0: a flat field */
+    int levels, wide_y, wide_x; /* levels is 0 for a two-dimensional field */
 };
 
 static const struct family families[] = {
@@ -86,5 +87,5 @@ void bench_wrf(struct bench *b, struct bench_plan *p)
     bench_dim(p, NC_UNLIMITED);
     for (int i = 0; i < nfamilies; i++)
         put_family(b, p, &families[i], grid, place, (MPI_Offset)sqrt(cells) + b->nprocs);
-    p->way = (enum bench_way)b->work->arg;
+    p->call = (enum bench_call)b->row->arg;
 }

@@ -1,12 +1,13 @@
-/* Clocks, counters, and the lines that report them. */
+/* Reads the clock and the counters, and prints results as lines of tab-separated fields.
+ * No other file measures or prints. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include <errno.h>
 
 #include "bench.h"
 
@@ -16,19 +17,11 @@ static const char *const count_names[BENCH_COUNTS] = {
 #undef BENCH_COUNT
 };
 
-static double wall_now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double cpu_now(void)
-{
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static bench_count_read_fn *counter(void)
@@ -45,12 +38,33 @@ int64_t bench_sum(struct bench *b, int64_t value)
     return sum;
 }
 
-/* Process 0's clock decides for all. One repetition is always measured. */
+double bench_most(struct bench *b, double value)
+{
+    double most;
+    bench_need_mpi(MPI_Allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, b->comm), "most");
+    return most;
+}
+
+void bench_print(const struct bench *b, const char *kind, const char *op, const char *way,
+                 const char *variant, const char *values, ...)
+{
+    if (b->rank > 0 || b->rep == 0) return;
+    va_list args;
+    va_start(args, values);
+    printf("%s\t%s\t%s\t%s\t%s\t%d\t", kind, b->row->name, op, way, variant, b->nprocs);
+    vprintf(values, args);
+    putchar('\n');
+    va_end(args);
+    fflush(stdout);
+}
+
+/* Uses the clock of process 0, so that all processes make the same decision. Always
+ * allows at least one measured repetition. */
 bool bench_again(struct bench *b)
 {
-    if (b->rep == 0) b->began = wall_now();
-    double limit = b->options.seconds;
-    int again = b->rep <= 1 || limit <= 0 || wall_now() - b->began < limit;
+    if (b->rep == 0) b->began = now(CLOCK_MONOTONIC);
+    double limit = (double)b->options.seconds;
+    int again = b->rep <= 1 || limit <= 0 || now(CLOCK_MONOTONIC) - b->began < limit;
     again = again && b->rep <= b->options.reps;
     bench_need_mpi(MPI_Bcast(&again, 1, MPI_INT, 0, b->comm), "MPI_Bcast");
     return again != 0;
@@ -59,7 +73,8 @@ bool bench_again(struct bench *b)
 void bench_remove(struct bench *b, const char *path)
 {
     bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
-    if (b->rank == 0 && path == b->file) { /* and what the library keeps beside it */
+    if (b->rank == 0 &&
+        path == b->file) { /* also deletes the library's auxiliary files */
         int err = ncmpi_delete(path, MPI_INFO_NULL);
         if (err != NC_ENOENT) bench_need(err, path);
     } else if (b->rank == 0 && unlink(path) != 0 && errno != ENOENT) {
@@ -68,26 +83,46 @@ void bench_remove(struct bench *b, const char *path)
     bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
 }
 
-void bench_begin(struct bench *b, struct bench_clock *c)
+void bench_clock_start(struct bench_clock *c)
 {
-    bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
-    if (counter() != NULL) counter()(c->counts);
-    c->cpu = cpu_now();
-    c->wall = wall_now();
+    c->cpu -= now(CLOCK_PROCESS_CPUTIME_ID);
+    c->wall -= now(CLOCK_MONOTONIC);
 }
 
-/* The monotonic clock is one for all processes of a node, so that the time from the
- * first start to the last end can be told; across nodes only each one's own can. */
-static double span(struct bench *b, double start, double end)
+void bench_clock_stop(struct bench_clock *c)
+{
+    c->wall += now(CLOCK_MONOTONIC);
+    c->cpu += now(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void bench_begin(struct bench *b, struct bench_clock *c)
+{
+    *c = (struct bench_clock){0};
+    bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
+    if (counter() != NULL) counter()(c->counts);
+    c->began = now(CLOCK_MONOTONIC);
+    bench_clock_start(c);
+}
+
+int bench_node_procs(struct bench *b)
 {
     MPI_Comm node;
-    int nodeprocs;
+    int n;
     bench_need_mpi(
         MPI_Comm_split_type(b->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
-    MPI_Comm_size(node, &nodeprocs);
+    MPI_Comm_size(node, &n);
     MPI_Comm_free(&node);
-    double mine[3] = {nodeprocs == b->nprocs ? end : -1, -start, end - start}, most[3];
+    return n;
+}
+
+/* Returns the time from the first start to the last end. If all processes are on one
+ * node, they share the monotonic clock. Otherwise clocks are not comparable, and the
+ * result is the longest time on any process. */
+static double span(struct bench *b, double start, double end)
+{
+    double mine[3] = {bench_node_procs(b) == b->nprocs ? end : -1, -start, end - start},
+           most[3];
     bench_need_mpi(MPI_Allreduce(mine, most, 3, MPI_DOUBLE, MPI_MAX, b->comm), "span");
     return most[0] < 0 ? most[2] : most[0] + most[1];
 }
@@ -95,30 +130,31 @@ static double span(struct bench *b, double start, double end)
 static void report_counts(struct bench *b, const struct bench_clock *c, const char *op,
                           const char *way, const char *variant)
 {
-    uint64_t now[BENCH_COUNTS], sum[BENCH_COUNTS], most[BENCH_COUNTS];
-    counter()(now);
+    uint64_t done[BENCH_COUNTS], sum[BENCH_COUNTS], most[BENCH_COUNTS];
+    counter()(done);
     for (int i = 0; i < BENCH_COUNTS; i++)
-        now[i] -= c->counts[i];
-    MPI_Reduce(now, sum, BENCH_COUNTS, MPI_UINT64_T, MPI_SUM, 0, b->comm);
-    MPI_Reduce(now, most, BENCH_COUNTS, MPI_UINT64_T, MPI_MAX, 0, b->comm);
-    for (int i = 0; i < BENCH_COUNTS && b->rank == 0 && b->rep > 0; i++)
+        done[i] -= c->counts[i];
+    MPI_Reduce(done, sum, BENCH_COUNTS, MPI_UINT64_T, MPI_SUM, 0, b->comm);
+    MPI_Reduce(done, most, BENCH_COUNTS, MPI_UINT64_T, MPI_MAX, 0, b->comm);
+    for (int i = 0; i < BENCH_COUNTS && b->rank == 0; i++)
         if (sum[i] > 0)
-            printf("count\t%s\t%s\t%s\t%s\t%d\t%s\t%llu\t%llu\n", b->work->name, op, way,
-                   variant, b->nprocs, count_names[i], (unsigned long long)most[i],
-                   (unsigned long long)sum[i]);
+            bench_print(b, "count", op, way, variant, "%s\t%llu\t%llu", count_names[i],
+                        (unsigned long long)most[i], (unsigned long long)sum[i]);
+}
+
+void bench_report(struct bench *b, const struct bench_clock *c, const char *op,
+                  const char *way, const char *variant, int64_t bytes)
+{
+    double wall = bench_most(b, c->wall), cpu = bench_most(b, c->cpu);
+    bench_print(b, "time", op, way, variant, "%lld\t%.6f\t%.6f",
+                (long long)bench_sum(b, bytes), wall, cpu);
 }
 
 void bench_end(struct bench *b, struct bench_clock *c, const char *op, const char *way,
                const char *variant, int64_t bytes)
 {
-    double end = wall_now();
-    double mine = cpu_now() - c->cpu, cpu;
+    bench_clock_stop(c);
     if (counter() != NULL) report_counts(b, c, op, way, variant);
-    double wall = span(b, c->wall, end);
-    bench_need_mpi(MPI_Reduce(&mine, &cpu, 1, MPI_DOUBLE, MPI_MAX, 0, b->comm), "cpu");
-    int64_t total = bench_sum(b, bytes);
-    if (b->rank == 0 && b->rep > 0)
-        printf("time\t%s\t%s\t%s\t%s\t%d\t%lld\t%.6f\t%.6f\n", b->work->name, op, way,
-               variant, b->nprocs, (long long)total, wall, cpu);
-    fflush(stdout);
+    c->wall = span(b, c->began, c->began + c->wall);
+    bench_report(b, c, op, way, variant, bytes);
 }

@@ -1,5 +1,6 @@
-/* Preloaded, counts what a program asks of MPI and of the system, so that two builds
- * can be compared on any machine. Files mapped into memory escape it. */
+/* A library for LD_PRELOAD that counts a program's MPI calls and system calls, so that
+ * two builds can be compared on any machine. It does not count accesses to memory-mapped
+ * files. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 enum { FDS = 4096 };
 
 static _Atomic uint64_t counters[BENCH_COUNTS];
-static _Atomic bool watched[FDS]; /* descriptors of the benchmark's files */
+static _Atomic bool watched[FDS]; /* whether this is a benchmark file */
 
 void bench_count_read(uint64_t counts[BENCH_COUNTS])
 {
@@ -25,119 +26,95 @@ void bench_count_read(uint64_t counts[BENCH_COUNTS])
         counts[i] = counters[i];
 }
 
-/* MPI: each function counts itself and calls the profiling interface's. */
-#define WRAP(what, name, params, args)                                                   \
-    int MPI_##name params                                                                \
+/* MPI: each wrapper counts its call and then calls the profiling interface. WRAP takes
+ * the parameter types, and the macro for that number of parameters names the
+ * parameters. */
+#define WRAP(n, what, name, ...)                                                         \
+    int MPI_##name(PARAMS##n(__VA_ARGS__))                                               \
     {                                                                                    \
         counters[BENCH_COUNT_##what]++;                                                  \
-        return PMPI_##name args;                                                         \
+        return PMPI_##name(ARGS##n);                                                     \
     }
-
-WRAP(collective, Barrier, (MPI_Comm c), (c))
-WRAP(collective, Bcast, (void *b, int n, MPI_Datatype t, int root, MPI_Comm c),
-     (b, n, t, root, c))
-WRAP(collective, Reduce,
-     (const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
-     (s, r, n, t, o, root, c))
-WRAP(collective, Allreduce,
-     (const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-     (s, r, n, t, o, c))
-WRAP(collective, Iallreduce,
-     (const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c,
-      MPI_Request *q),
-     (s, r, n, t, o, c, q))
-WRAP(collective, Gather,
-     (const void *s, int n, MPI_Datatype t, void *r, int m, MPI_Datatype u, int root,
-      MPI_Comm c),
-     (s, n, t, r, m, u, root, c))
-WRAP(collective, Gatherv,
-     (const void *s, int n, MPI_Datatype t, void *r, const int m[], const int d[],
-      MPI_Datatype u, int root, MPI_Comm c),
-     (s, n, t, r, m, d, u, root, c))
-WRAP(collective, Scatter,
-     (const void *s, int n, MPI_Datatype t, void *r, int m, MPI_Datatype u, int root,
-      MPI_Comm c),
-     (s, n, t, r, m, u, root, c))
-WRAP(collective, Allgather,
-     (const void *s, int n, MPI_Datatype t, void *r, int m, MPI_Datatype u, MPI_Comm c),
-     (s, n, t, r, m, u, c))
-WRAP(collective, Allgatherv,
-     (const void *s, int n, MPI_Datatype t, void *r, const int m[], const int d[],
-      MPI_Datatype u, MPI_Comm c),
-     (s, n, t, r, m, d, u, c))
-WRAP(collective, Alltoall,
-     (const void *s, int n, MPI_Datatype t, void *r, int m, MPI_Datatype u, MPI_Comm c),
-     (s, n, t, r, m, u, c))
-WRAP(collective, Alltoallv,
-     (const void *s, const int n[], const int e[], MPI_Datatype t, void *r, const int m[],
-      const int d[], MPI_Datatype u, MPI_Comm c),
-     (s, n, e, t, r, m, d, u, c))
-WRAP(collective, Scan,
-     (const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-     (s, r, n, t, o, c))
-WRAP(collective, Exscan,
-     (const void *s, void *r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-     (s, r, n, t, o, c))
-WRAP(collective, Comm_dup, (MPI_Comm c, MPI_Comm *d), (c, d))
-WRAP(collective, Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *d),
-     (c, color, key, d))
-WRAP(collective, Comm_split_type,
-     (MPI_Comm c, int type, int key, MPI_Info i, MPI_Comm *d), (c, type, key, i, d))
-WRAP(collective, Win_fence, (int assert, MPI_Win w), (assert, w))
-WRAP(collective, Win_allocate_shared,
-     (MPI_Aint n, int unit, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w),
-     (n, unit, i, c, b, w))
-WRAP(collective, Win_free, (MPI_Win * w), (w))
-
-WRAP(point_to_point, Send,
-     (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
-     (b, n, t, to, tag, c))
-WRAP(point_to_point, Isend,
-     (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *q),
-     (b, n, t, to, tag, c, q))
-WRAP(point_to_point, Issend,
-     (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *q),
-     (b, n, t, to, tag, c, q))
-WRAP(point_to_point, Sendrecv,
-     (const void *b, int n, MPI_Datatype t, int to, int tag, void *r, int m,
-      MPI_Datatype u, int from, int rtag, MPI_Comm c, MPI_Status *s),
-     (b, n, t, to, tag, r, m, u, from, rtag, c, s))
-
-WRAP(file_other, File_open,
-     (MPI_Comm c, const char *path, int mode, MPI_Info i, MPI_File *f),
-     (c, path, mode, i, f))
-WRAP(file_other, File_close, (MPI_File * f), (f))
-WRAP(file_other, File_sync, (MPI_File f), (f))
-WRAP(file_other, File_set_size, (MPI_File f, MPI_Offset n), (f, n))
-WRAP(file_other, File_get_size, (MPI_File f, MPI_Offset *n), (f, n))
-WRAP(file_other, File_seek, (MPI_File f, MPI_Offset n, int w), (f, n, w))
-WRAP(file_other, File_preallocate, (MPI_File f, MPI_Offset n), (f, n))
-WRAP(file_view, File_set_view,
-     (MPI_File f, MPI_Offset at, MPI_Datatype e, MPI_Datatype t, const char *rep,
-      MPI_Info i),
-     (f, at, e, t, rep, i))
-
-/* The reading and writing ones come in two shapes. */
-#define WRAP_HERE(what, name, buf)                                                       \
-    WRAP(what, File_##name, (MPI_File f, buf b, int n, MPI_Datatype t, MPI_Status *s),   \
-         (f, b, n, t, s))
-#define WRAP_AT(what, name, buf)                                                         \
-    WRAP(what, File_##name,                                                              \
-         (MPI_File f, MPI_Offset at, buf b, int n, MPI_Datatype t, MPI_Status *s),       \
-         (f, at, b, n, t, s))
+#define ARGS1                              a
+#define ARGS2                              ARGS1, b
+#define ARGS3                              ARGS2, c
+#define ARGS4                              ARGS3, d
+#define ARGS5                              ARGS4, e
+#define ARGS6                              ARGS5, f
+#define ARGS7                              ARGS6, g
+#define ARGS8                              ARGS7, h
+#define ARGS9                              ARGS8, i
+#define ARGS12                             ARGS9, j, k, l
+#define PARAMS1(A)                         A a
+#define PARAMS2(A, B)                      A a, B b
+#define PARAMS3(A, B, C)                   PARAMS2(A, B), C c
+#define PARAMS4(A, B, C, D)                PARAMS3(A, B, C), D d
+#define PARAMS5(A, B, C, D, E)             PARAMS4(A, B, C, D), E e
+#define PARAMS6(A, B, C, D, E, F)          PARAMS5(A, B, C, D, E), F f
+#define PARAMS7(A, B, C, D, E, F, G)       PARAMS6(A, B, C, D, E, F), G g
+#define PARAMS8(A, B, C, D, E, F, G, H)    PARAMS7(A, B, C, D, E, F, G), H h
+#define PARAMS9(A, B, C, D, E, F, G, H, I) PARAMS8(A, B, C, D, E, F, G, H), I i
+#define PARAMS12(A, B, C, D, E, F, G, H, I, J, K, L)                                     \
+    PARAMS9(A, B, C, D, E, F, G, H, I), J j, K k, L l
 
 typedef const void *from_t;
 typedef void *to_t;
-WRAP_HERE(file_collective, write_all, from_t)
-WRAP_HERE(file_collective, read_all, to_t)
-WRAP_AT(file_collective, write_at_all, from_t)
-WRAP_AT(file_collective, read_at_all, to_t)
-WRAP_HERE(file_independent, write, from_t)
-WRAP_HERE(file_independent, read, to_t)
-WRAP_AT(file_independent, write_at, from_t)
-WRAP_AT(file_independent, read_at, to_t)
+typedef const int *ints_t;
+typedef MPI_Datatype type_t;
+typedef MPI_Comm comm_t;
 
-/* System calls: the C library's function behind ours. */
+WRAP(1, collective, Barrier, comm_t)
+WRAP(5, collective, Bcast, to_t, int, type_t, int, comm_t)
+WRAP(7, collective, Reduce, from_t, to_t, int, type_t, MPI_Op, int, comm_t)
+WRAP(6, collective, Allreduce, from_t, to_t, int, type_t, MPI_Op, comm_t)
+WRAP(7, collective, Iallreduce, from_t, to_t, int, type_t, MPI_Op, comm_t, MPI_Request *)
+WRAP(8, collective, Gather, from_t, int, type_t, to_t, int, type_t, int, comm_t)
+WRAP(9, collective, Gatherv, from_t, int, type_t, to_t, ints_t, ints_t, type_t, int,
+     comm_t)
+WRAP(8, collective, Scatter, from_t, int, type_t, to_t, int, type_t, int, comm_t)
+WRAP(7, collective, Allgather, from_t, int, type_t, to_t, int, type_t, comm_t)
+WRAP(8, collective, Allgatherv, from_t, int, type_t, to_t, ints_t, ints_t, type_t, comm_t)
+WRAP(7, collective, Alltoall, from_t, int, type_t, to_t, int, type_t, comm_t)
+WRAP(9, collective, Alltoallv, from_t, ints_t, ints_t, type_t, to_t, ints_t, ints_t,
+     type_t, comm_t)
+WRAP(6, collective, Scan, from_t, to_t, int, type_t, MPI_Op, comm_t)
+WRAP(6, collective, Exscan, from_t, to_t, int, type_t, MPI_Op, comm_t)
+WRAP(2, collective, Comm_dup, comm_t, comm_t *)
+WRAP(4, collective, Comm_split, comm_t, int, int, comm_t *)
+WRAP(5, collective, Comm_split_type, comm_t, int, int, MPI_Info, comm_t *)
+WRAP(2, collective, Win_fence, int, MPI_Win)
+WRAP(6, collective, Win_allocate_shared, MPI_Aint, int, MPI_Info, comm_t, to_t, MPI_Win *)
+WRAP(1, collective, Win_free, MPI_Win *)
+
+WRAP(6, point_to_point, Send, from_t, int, type_t, int, int, comm_t)
+WRAP(7, point_to_point, Isend, from_t, int, type_t, int, int, comm_t, MPI_Request *)
+WRAP(7, point_to_point, Issend, from_t, int, type_t, int, int, comm_t, MPI_Request *)
+WRAP(12, point_to_point, Sendrecv, from_t, int, type_t, int, int, to_t, int, type_t, int,
+     int, comm_t, MPI_Status *)
+
+WRAP(5, file_other, File_open, comm_t, const char *, int, MPI_Info, MPI_File *)
+WRAP(1, file_other, File_close, MPI_File *)
+WRAP(1, file_other, File_sync, MPI_File)
+WRAP(2, file_other, File_set_size, MPI_File, MPI_Offset)
+WRAP(2, file_other, File_get_size, MPI_File, MPI_Offset *)
+WRAP(3, file_other, File_seek, MPI_File, MPI_Offset, int)
+WRAP(2, file_other, File_preallocate, MPI_File, MPI_Offset)
+WRAP(6, file_view, File_set_view, MPI_File, MPI_Offset, type_t, type_t, const char *,
+     MPI_Info)
+WRAP(5, file_collective, File_write_all, MPI_File, from_t, int, type_t, MPI_Status *)
+WRAP(5, file_collective, File_read_all, MPI_File, to_t, int, type_t, MPI_Status *)
+WRAP(6, file_collective, File_write_at_all, MPI_File, MPI_Offset, from_t, int, type_t,
+     MPI_Status *)
+WRAP(6, file_collective, File_read_at_all, MPI_File, MPI_Offset, to_t, int, type_t,
+     MPI_Status *)
+WRAP(5, file_independent, File_write, MPI_File, from_t, int, type_t, MPI_Status *)
+WRAP(5, file_independent, File_read, MPI_File, to_t, int, type_t, MPI_Status *)
+WRAP(6, file_independent, File_write_at, MPI_File, MPI_Offset, from_t, int, type_t,
+     MPI_Status *)
+WRAP(6, file_independent, File_read_at, MPI_File, MPI_Offset, to_t, int, type_t,
+     MPI_Status *)
+
+/* System calls: looks up the C library's function. */
 #define NEXT(fn, name)                                                                   \
     static __typeof__(&name) fn;                                                         \
     if (fn == NULL) *(void **)&fn = dlsym(RTLD_NEXT, #name)
@@ -234,7 +211,8 @@ int fdatasync(int fd)
     return next(fd);
 }
 
-/* The names that programs built for large files call; the same where off_t is wide. */
+/* Aliases for programs built with large-file support. They are the same functions if
+ * off_t has 64 bits. */
 #define SAME_AS(name) __attribute__((alias(#name)))
 _Static_assert(sizeof(off_t) == 8, "off_t must be 64 bits wide");
 SAME_AS(open) int open64(const char *path, int flags, ...);

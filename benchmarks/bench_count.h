@@ -1,12 +1,12 @@
-/* What the preloaded counter counts, and how the benchmark program reads it. The
- * program looks the function up at run time and does without where it is missing. */
+/* The interface of the preloaded counting library. The benchmark program looks the
+ * function up at run time and also works without it. */
 #ifndef BENCH_COUNT_H
 #define BENCH_COUNT_H
 
 #include <stdint.h>
 
-/* Calls of MPI by the program and its library, not those MPI makes itself; system
- * calls on the benchmark's files by anybody. */
+/* The counters. MPI calls are those made by the program and the library, excluding calls
+ * inside MPI. System calls are those on the benchmark's files, including calls by MPI. */
 #define BENCH_COUNT_NAMES                                                                \
     BENCH_COUNT(collective)                                                              \
     BENCH_COUNT(point_to_point)                                                          \
@@ -28,7 +28,7 @@ enum bench_count {
         BENCH_COUNTS
 };
 
-/* Copies the counters so far. */
+/* Copies the current values of the counters. */
 typedef void bench_count_read_fn(uint64_t counts[BENCH_COUNTS]);
 bench_count_read_fn bench_count_read;
 

@@ -1,7 +1,7 @@
-/* The history files of an Earth system model: for each variable one varn call with
- * the columns, cells, edges or vertices this process owns. The variables are those of
- * the model's files by number, type and shape; who owns what comes from decompositions
- * of real runs on 16 processes, or is generated with the same statistics. */
+/* The history files of an Earth system model. Each process writes the columns, cells,
+ * edges or vertices that it owns, with one varn call per variable. The variables have the
+ * same number, types and shapes as in the model's files. The decomposition is taken from
+ * a real run on 16 processes, or generated with the same statistics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 
 enum { OWNERS = 16, MAPS = 7 };
 
-/* `count` variables alike. Map 0: a small one, `length` values that process 0 writes
- * (0: one a record). Scalars are vectors of one: a varn call on a true scalar, in which
- * only one process has a part, hangs in one of the libraries compared. */
+/* A group of `count` identical variables. If `map` is 0, each is a small variable of
+ * `length` values (0: one value per record), which process 0 writes. Scalars are vectors
+ * of length one, because a varn call on a real scalar to which only one process
+ * contributes hangs in one of the compared libraries. */
 struct field {
     int count;
     nc_type type;
@@ -21,9 +22,9 @@ struct field {
     int length;
 };
 
-/* What a generated map looks like: columns, each of `levels` values, which lie side
- * by side, or one layer behind the other; neighbours share an owner for `run` / 10
- * columns on average. */
+/* Shape of a generated map. Each column has `levels` values, which are contiguous, or
+ * stored layer by layer if `layered` is set. On average `run` / 10 consecutive columns
+ * have the same owner. */
 struct shape {
     int columns, levels;
     bool layered;
@@ -80,7 +81,7 @@ static const struct field ocean_history[] = {
 static const struct history {
     const char *file;
     int records;
-    const struct shape *shapes; /* from 1 */
+    const struct shape *shapes; /* a field whose `map` is n uses shapes[n - 1] */
     const struct field *fields;
 } histories[] = {
     {"map_f_case_16p.nc", 1, atmosphere, atmosphere_h0},
@@ -88,12 +89,12 @@ static const struct history {
     {"map_g_case_16p.nc", 4, ocean, ocean_history},
 };
 
-/* What this process owns of a flattened array. */
+/* The part of a flattened array that this process owns. */
 struct map {
     int ndims;
     MPI_Offset dims[2];
     int64_t nsegs;
-    int64_t (*segs)[2]; /* offset and length */
+    int64_t (*segs)[2]; /* offset and length of each run */
 };
 
 static bool mine(const struct bench *b, int owner)
@@ -108,7 +109,7 @@ static void own(struct map *m, int64_t offset, int64_t length)
     m->segs[m->nsegs++][1] = length;
 }
 
-/* One layer of a generated map. */
+/* Generates one layer of a map. */
 static void generate_layer(struct bench *b, const struct shape *s, int64_t base,
                            struct map *m)
 {
@@ -133,7 +134,7 @@ static void generate(struct bench *b, const struct shape *s, struct map *m)
         generate_layer(b, s, (int64_t)layer * s->columns, m);
 }
 
-/* The integer variable Dn.what of a map file. */
+/* Reads the integer variable D<n>.<what> of a map file. */
 static int *read_list(int ncid, int n, const char *what)
 {
     char name[64];
@@ -193,8 +194,8 @@ static void get_maps(struct bench *b, const struct history *h, struct map *maps)
     if (ncid >= 0) bench_need(ncmpi_close(ncid), path);
 }
 
-/* The dimensions of a map, and of small variables by their length, made when first
- * asked for; the record dimension is number 0. */
+/* Returns the id of the dimension that has this length, and defines it on first use.
+ * Dimension 0 is the record dimension. */
 static int small_dim(struct bench_plan *p, int length)
 {
     for (int i = 1; i < p->ndims; i++)
@@ -212,7 +213,8 @@ static int define(struct bench_plan *p, const struct field *f, const struct map 
     return bench_var(p, f->type, n, dims);
 }
 
-/* Runs end where the innermost dimension does. */
+/* Adds the pieces of a map. A run that crosses the end of the innermost dimension is
+ * split there. */
 static void put_map(struct bench_plan *p, int var, MPI_Offset record, const struct map *m)
 {
     int ndims = p->vars[var].ndims, lead = ndims - m->ndims;
@@ -262,10 +264,11 @@ static void put_step(struct bench *b, struct bench_plan *p, const struct history
     }
 }
 
-/* `arg`: which history, plus 10 to wait once for all of it instead of blocking. */
+/* Builds the plan of history number `arg`, or of number `arg` - 10 with nonblocking calls
+ * and a single wait if `arg` is at least 10. */
 void bench_e3sm(struct bench *b, struct bench_plan *p)
 {
-    const struct history *h = &histories[b->work->arg % 10];
+    const struct history *h = &histories[b->row->arg % 10];
     struct map maps[MAPS] = {0};
     get_maps(b, h, maps);
     bench_dim(p, NC_UNLIMITED);
@@ -274,7 +277,7 @@ void bench_e3sm(struct bench *b, struct bench_plan *p)
             define(p, f, &maps[f->map]);
     for (int record = 0; record < bench_at_most(b, h->records); record++)
         put_step(b, p, h, maps, record);
-    if (b->work->arg >= 10) p->way = BENCH_NONBLOCKING;
+    if (b->row->arg >= 10) p->call = BENCH_NONBLOCKING;
     for (int n = 0; n < MAPS; n++)
         free(maps[n].segs);
 }

@@ -1,4 +1,5 @@
-/* Files as a whole: making, opening, and changing definitions after data. */
+/* Workloads on whole files: creating them, opening them, and changing definitions after
+ * data has been written. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +7,12 @@
 
 #include "bench.h"
 
-enum { TIMES = 50, FIELDS = 10, GROWTH = 1 << 20 };
+enum { TIMES = 50, FIELDS = 10 };
+
+const struct bench_option bench_redef_options[] = {
+    {"grow", "1048576", "length of the attribute that moves the data"},
+    {NULL, NULL, NULL},
+};
 
 static void small_file(struct bench *b, struct bench_plan *p)
 {
@@ -14,7 +20,7 @@ static void small_file(struct bench *b, struct bench_plan *p)
     MPI_Offset start = (MPI_Offset)16 * b->rank, count = 16;
     for (int i = 0; i < FIELDS; i++)
         bench_piece_slab(p, bench_var(p, NC_DOUBLE, 1, &dim), &start, &count);
-    bench_plan_finish(p);
+    bench_plan_finish(b, p);
     bench_fill(p);
 }
 
@@ -35,7 +41,8 @@ static void create_open(struct bench *b, struct bench_plan *p)
     bench_end(b, &c, "open+close", "lib", variant, 0);
 }
 
-/* From the beginning to what close has left to do. */
+/* Reports the library's statistics for creating and for opening a file, each measured
+ * until just before the close. */
 static void count_steps(struct bench *b, struct bench_plan *p)
 {
     static const struct bench_stats none;
@@ -68,7 +75,8 @@ void bench_openclose(struct bench *b)
     bench_plan_free(&p);
 }
 
-/* Half the bytes in a fixed-size variable, half in two records of two variables. */
+/* Half of the bytes are in one fixed-size variable, the other half in two records of two
+ * record variables. */
 static void plan_redef(struct bench *b, struct bench_plan *p)
 {
     MPI_Offset edge = (MPI_Offset)sqrt((double)b->options.bytes * b->nprocs / 16) + 1;
@@ -83,13 +91,14 @@ static void plan_redef(struct bench *b, struct bench_plan *p)
         bench_piece_slab(p, var, start, count);
         bench_piece_slab(p, var + 1, start, count);
     }
-    bench_plan_finish(p);
+    bench_plan_finish(b, p);
     bench_fill(p);
 }
 
-/* Definitions change by one attribute: one that fits the header's room, or one that
- * moves all data behind it. */
-static void redefine(struct bench *b, struct bench_plan *p, int length, const char *op)
+/* Adds an attribute that either fits into the header's padding or forces all data to
+ * move. */
+static void redefine(struct bench *b, struct bench_plan *p, int length, const char *op,
+                     int64_t bytes)
 {
     char *text = bench_alloc(length);
     memset(text, 'x', (size_t)length);
@@ -102,7 +111,7 @@ static void redefine(struct bench *b, struct bench_plan *p, int length, const ch
     bench_need(ncmpi_put_att_text(ncid, NC_GLOBAL, op, length, text), "put_att_text");
     bench_need(ncmpi_enddef(ncid), "ncmpi_enddef");
     if (b->options.sync) bench_need(ncmpi_sync(ncid), "ncmpi_sync");
-    bench_end(b, &c, op, "lib", "over", length < GROWTH ? 0 : p->file_bytes);
+    bench_end(b, &c, op, "lib", "over", bytes);
     bench_stats_report(b, ncid, &before, op, "over");
     bench_lib_layout(p, ncid);
     bench_need(ncmpi_close(ncid), "ncmpi_close");
@@ -119,8 +128,8 @@ void bench_redef(struct bench *b)
         int ncid = bench_lib_create(b, &p);
         bench_lib_move(&p, ncid, true);
         bench_need(ncmpi_close(ncid), "ncmpi_close");
-        redefine(b, &p, 8, "fit");
-        redefine(b, &p, GROWTH, "grow");
+        redefine(b, &p, 8, "fit", 0);
+        redefine(b, &p, (int)bench_number(bench_option(b, "grow")), "grow", p.file_bytes);
     }
     bench_plan_free(&p);
 }

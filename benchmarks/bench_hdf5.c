@@ -1,6 +1,7 @@
-/* The way `hdf5`: the same variables as datasets of a parallel HDF5 file, each piece one
- * collective call (independent, where the plan says so). Record dimensions are as long
- * as they get, which spares HDF5 the growing. Built where parallel HDF5 is. */
+/* The way `hdf5`, which stores the same variables as datasets of a parallel HDF5 file.
+ * Each piece is transferred by one collective call, or by an independent one if the plan
+ * requires that. Record dimensions have their final length from the start, so HDF5 never
+ * extends them. This code is compiled only if parallel HDF5 is available. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,11 +10,11 @@
 #ifdef BENCH_HDF5
 #include <hdf5.h>
 
-#define NEED(call) bench_hdf5_need((call) < 0, #call)
+#define NEED(call) need_hdf5((call) < 0, #call)
 
-enum {
-    MOST_SEGMENTS = 2000
-}; /* of a varn call: selections are put together one by one */
+/* Maximum number of segments in a call. HDF5 would take too long to combine more
+ * selections. */
+enum { MOST_SEGMENTS = 2000 };
 
 struct bench_hdf5 {
     hid_t file, how;
@@ -21,45 +22,38 @@ struct bench_hdf5 {
     hid_t vars[];
 };
 
-static void bench_hdf5_need(bool failed, const char *what)
+static void need_hdf5(bool failed, const char *what)
 {
     if (failed) bench_stop("HDF5 failed", what);
 }
 
+/* Indexed by type, from NC_BYTE (1) to NC_DOUBLE (6). */
 static hid_t type_of(nc_type type)
 {
-    switch (type) {
-    case NC_BYTE:
-        return H5T_NATIVE_SCHAR;
-    case NC_CHAR:
-        return H5T_NATIVE_CHAR;
-    case NC_SHORT:
-        return H5T_NATIVE_SHORT;
-    case NC_INT:
-        return H5T_NATIVE_INT;
-    case NC_FLOAT:
-        return H5T_NATIVE_FLOAT;
-    case NC_DOUBLE:
-        return H5T_NATIVE_DOUBLE;
-    default:
-        bench_stop("type", "HDF5");
-        return -1;
-    }
+    const hid_t types[] = {-1,
+                           H5T_NATIVE_SCHAR,
+                           H5T_NATIVE_CHAR,
+                           H5T_NATIVE_SHORT,
+                           H5T_NATIVE_INT,
+                           H5T_NATIVE_FLOAT,
+                           H5T_NATIVE_DOUBLE};
+    return types[type];
 }
 
-bool bench_hdf5_can(struct bench *b, const struct bench_plan *p)
+static bool can(struct bench *b, const struct bench_plan *p)
 {
     int64_t not_here = 0;
     for (int64_t i = 0; i < p->npieces; i++)
         not_here += p->pieces[i].nsegs > MOST_SEGMENTS || p->pieces[i].ghost > 0;
-    /* Collective calls of one variable: each process must make as many. */
+    /* If calls are collective, all processes must have the same number of pieces. */
     int64_t all[2] = {p->npieces, -p->npieces};
     bench_need_mpi(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT64_T, MPI_MAX, b->comm),
                    "MPI_Allreduce");
-    return bench_sum(b, not_here) == 0 && all[0] == -all[1];
+    return bench_sum(b, not_here) == 0 &&
+           (all[0] == -all[1] || p->call == BENCH_INDEPENDENT);
 }
 
-/* How many records the pieces of all processes reach. */
+/* Returns the number of records that the pieces of all processes cover. */
 static int64_t records(struct bench *b, const struct bench_plan *p)
 {
     int64_t most = 1;
@@ -75,25 +69,51 @@ static int64_t records(struct bench *b, const struct bench_plan *p)
     return most;
 }
 
-static hid_t make_var(hid_t file, const struct bench_var *v, int i, int64_t nrecs)
+static hid_t make_var(hid_t file, const struct bench_plan *p, int i, int64_t nrecs)
 {
-    hsize_t shape[BENCH_DIMS];
+    const struct bench_var *v = &p->vars[i];
+    hsize_t shape[BENCH_DIMS], chunk[BENCH_DIMS];
     char name[32];
     snprintf(name, sizeof name, "var_%d", i);
-    for (int k = 0; k < v->ndims; k++)
+    for (int k = 0; k < v->ndims; k++) {
         shape[k] = (hsize_t)(k == 0 && v->record ? nrecs : v->shape[k]);
+        chunk[k] = p->chunked ? (hsize_t)p->pieces[0].count[k] : 1;
+    }
     hid_t space =
         v->ndims > 0 ? H5Screate_simple(v->ndims, shape, NULL) : H5Screate(H5S_SCALAR);
-    hid_t var = H5Dcreate2(file, name, type_of(v->type), space, H5P_DEFAULT, H5P_DEFAULT,
-                           H5P_DEFAULT);
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    if (p->chunked) NEED(H5Pset_chunk(plist, v->ndims, chunk));
+    if (p->deflate) {
+        NEED(H5Pset_shuffle(plist));
+        NEED(H5Pset_deflate(plist, 1));
+        NEED(H5Pset_fill_time(plist, H5D_FILL_TIME_NEVER));
+    }
+    hid_t var =
+        H5Dcreate2(file, name, type_of(v->type), space, H5P_DEFAULT, plist, H5P_DEFAULT);
     NEED(var);
+    NEED(H5Pclose(plist));
     NEED(H5Sclose(space));
     return var;
 }
 
-struct bench_hdf5 *bench_hdf5_open(struct bench *b, const struct bench_plan *p,
-                                   bool fresh)
+/* Opens a dataset. If its chunks are not deflated, its cache is large enough for all of
+ * them. */
+static hid_t open_var(hid_t file, const struct bench_plan *p, int i)
 {
+    char name[32];
+    snprintf(name, sizeof name, "var_%d", i);
+    hid_t cache = H5Pcreate(H5P_DATASET_ACCESS);
+    if (p->chunked && !p->deflate)
+        NEED(H5Pset_chunk_cache(cache, 100003, (size_t)1 << 40, 0));
+    hid_t var = H5Dopen2(file, name, cache);
+    NEED(H5Pclose(cache));
+    return var;
+}
+
+static void open_file(struct bench *b, struct bench_plan *p, enum bench_step step,
+                      struct bench_handle *handle)
+{
+    bool fresh = step == BENCH_FRESH;
     struct bench_hdf5 *h =
         bench_alloc((int64_t)sizeof *h + p->nvars * (int64_t)sizeof(hid_t));
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -104,21 +124,18 @@ struct bench_hdf5 *bench_hdf5_open(struct bench *b, const struct bench_plan *p,
     NEED(h->file);
     NEED(H5Pclose(access));
     h->how = H5Pcreate(H5P_DATASET_XFER);
-    NEED(H5Pset_dxpl_mpio(h->how, p->way == BENCH_INDEPENDENT ? H5FD_MPIO_INDEPENDENT
-                                                              : H5FD_MPIO_COLLECTIVE));
+    NEED(H5Pset_dxpl_mpio(h->how, p->call == BENCH_INDEPENDENT ? H5FD_MPIO_INDEPENDENT
+                                                               : H5FD_MPIO_COLLECTIVE));
     h->nvars = p->nvars;
     int64_t nrecs = fresh ? records(b, p) : 0;
     for (int i = 0; i < p->nvars; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "var_%d", i);
-        h->vars[i] = fresh ? make_var(h->file, &p->vars[i], i, nrecs)
-                           : H5Dopen2(h->file, name, H5P_DEFAULT);
+        h->vars[i] = fresh ? make_var(h->file, p, i, nrecs) : open_var(h->file, p, i);
         NEED(h->vars[i]);
     }
-    return h;
+    handle->hdf5 = h;
 }
 
-/* A hyperslab, or several put together. */
+/* Selects one hyperslab, or the union of several. */
 static hid_t select_file(const struct bench_plan *p, const struct bench_piece *q,
                          hid_t var)
 {
@@ -143,8 +160,9 @@ static hid_t select_file(const struct bench_plan *p, const struct bench_piece *q
     return space;
 }
 
-void bench_hdf5_move(const struct bench_plan *p, struct bench_hdf5 *h, bool put)
+static int64_t move(const struct bench_plan *p, struct bench_handle handle, bool put)
 {
+    struct bench_hdf5 *h = handle.hdf5;
     for (int64_t i = 0; i < p->npieces; i++) {
         const struct bench_piece *q = &p->pieces[i];
         hsize_t n = (hsize_t)(q->nelems > 0 ? q->nelems : 1);
@@ -158,15 +176,19 @@ void bench_hdf5_move(const struct bench_plan *p, struct bench_hdf5 *h, bool put)
         NEED(H5Sclose(memory));
         NEED(H5Sclose(file));
     }
+    return p->file_bytes;
 }
 
-void bench_hdf5_sync(struct bench_hdf5 *h)
+static void sync_file(struct bench_handle h)
 {
-    NEED(H5Fflush(h->file, H5F_SCOPE_GLOBAL));
+    NEED(H5Fflush(h.hdf5->file, H5F_SCOPE_GLOBAL));
 }
 
-void bench_hdf5_close(struct bench_hdf5 *h)
+static void close_file(struct bench *b, const struct bench_plan *p,
+                       struct bench_handle handle, enum bench_step step)
 {
+    (void)b, (void)p, (void)step;
+    struct bench_hdf5 *h = handle.hdf5;
     for (int i = 0; i < h->nvars; i++)
         NEED(H5Dclose(h->vars[i]));
     NEED(H5Pclose(h->how));
@@ -174,35 +196,18 @@ void bench_hdf5_close(struct bench_hdf5 *h)
     free(h);
 }
 
+const struct bench_way bench_hdf5 = {"hdf5", true,      can,       open_file,
+                                     move,   sync_file, close_file};
+
 #else
 
-bool bench_hdf5_can(struct bench *b, const struct bench_plan *p)
+static bool can(struct bench *b, const struct bench_plan *p)
 {
     (void)p;
     if (b->rank == 0) bench_stop("this program was built without parallel HDF5", "-5");
     return false;
 }
 
-struct bench_hdf5 *bench_hdf5_open(struct bench *b, const struct bench_plan *p,
-                                   bool fresh)
-{
-    (void)b, (void)p, (void)fresh;
-    return NULL;
-}
-
-void bench_hdf5_move(const struct bench_plan *p, struct bench_hdf5 *h, bool put)
-{
-    (void)p, (void)h, (void)put;
-}
-
-void bench_hdf5_sync(struct bench_hdf5 *h)
-{
-    (void)h;
-}
-
-void bench_hdf5_close(struct bench_hdf5 *h)
-{
-    (void)h;
-}
+const struct bench_way bench_hdf5 = {.name = "hdf5", .can = can};
 
 #endif

@@ -1,14 +1,8 @@
-/* A plan through the library. */
+/* The way `lib`: transfers a plan's data through the library. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
-
-/* Room for the requests posted between two waits. */
-struct queue {
-    int *ids;
-    int n;
-};
 
 static void define(struct bench_plan *p, int ncid)
 {
@@ -42,11 +36,11 @@ int bench_lib_create(struct bench *b, struct bench_plan *p)
     return ncid;
 }
 
-void bench_lib_begin(const struct bench_plan *p, int ncid, bool writing)
+static void begin(const struct bench_plan *p, int ncid, bool writing)
 {
-    if (p->way == BENCH_BUFFERED && writing)
+    if (p->call == BENCH_BUFFERED && writing)
         bench_need(ncmpi_buffer_attach(ncid, p->memory_bytes + 8), "ncmpi_buffer_attach");
-    if (p->way == BENCH_INDEPENDENT)
+    if (p->call == BENCH_INDEPENDENT)
         bench_need(ncmpi_begin_indep_data(ncid), "ncmpi_begin_indep_data");
 }
 
@@ -56,7 +50,7 @@ int bench_lib_open(struct bench *b, const struct bench_plan *p, bool writing)
     MPI_Info hints = bench_stats_hints(b);
     bench_need(ncmpi_open(b->comm, b->file, mode, hints, &ncid), "ncmpi_open");
     if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
-    bench_lib_begin(p, ncid, writing);
+    begin(p, ncid, writing);
     return ncid;
 }
 
@@ -68,113 +62,100 @@ void bench_lib_layout(struct bench_plan *p, int ncid)
     bench_need(ncmpi_inq_recsize(ncid, &p->recsize), "ncmpi_inq_recsize");
 }
 
-void bench_lib_close(const struct bench_plan *p, int ncid, bool writing)
-{
-    if (p->way == BENCH_BUFFERED && writing)
-        bench_need(ncmpi_buffer_detach(ncid), "ncmpi_buffer_detach");
-    bench_need(ncmpi_close(ncid), "ncmpi_close");
-}
+#define VARN(q) q->var, (int)q->nsegs, q->starts, q->counts, q->buf, q->nbuf, q->type
+#define VARS(q)                                                                          \
+    q->var, q->start, q->count, q->stride[0] > 0 ? q->stride : NULL, q->buf, q->nbuf,    \
+        q->type
 
-static const MPI_Offset *stride_of(const struct bench_piece *piece)
-{
-    return piece->stride[0] > 0 ? piece->stride : NULL;
-}
-
-static int put_blocking(int ncid, const struct bench_piece *q)
+static int blocking(int ncid, const struct bench_piece *q, bool put)
 {
     if (q->varn)
-        return ncmpi_put_varn_all(ncid, q->var, (int)q->nsegs, q->starts, q->counts,
-                                  q->buf, q->nbuf, q->type);
-    return ncmpi_put_vars_all(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                              q->nbuf, q->type);
+        return put ? ncmpi_put_varn_all(ncid, VARN(q))
+                   : ncmpi_get_varn_all(ncid, VARN(q));
+    return put ? ncmpi_put_vars_all(ncid, VARS(q)) : ncmpi_get_vars_all(ncid, VARS(q));
 }
 
-static int get_blocking(int ncid, const struct bench_piece *q)
+static int post(int ncid, const struct bench_piece *q, bool put, bool buffered, int *id)
 {
-    if (q->varn)
-        return ncmpi_get_varn_all(ncid, q->var, (int)q->nsegs, q->starts, q->counts,
-                                  q->buf, q->nbuf, q->type);
-    return ncmpi_get_vars_all(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                              q->nbuf, q->type);
-}
-
-static int iput(int ncid, const struct bench_piece *q, int *id)
-{
-    if (q->varn)
-        return ncmpi_iput_varn(ncid, q->var, (int)q->nsegs, q->starts, q->counts, q->buf,
-                               q->nbuf, q->type, id);
-    return ncmpi_iput_vars(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                           q->nbuf, q->type, id);
-}
-
-static int bput(int ncid, const struct bench_piece *q, int *id)
-{
-    if (q->varn)
-        return ncmpi_bput_varn(ncid, q->var, (int)q->nsegs, q->starts, q->counts, q->buf,
-                               q->nbuf, q->type, id);
-    return ncmpi_bput_vars(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                           q->nbuf, q->type, id);
-}
-
-static int iget(int ncid, const struct bench_piece *q, int *id)
-{
-    if (q->varn)
-        return ncmpi_iget_varn(ncid, q->var, (int)q->nsegs, q->starts, q->counts, q->buf,
-                               q->nbuf, q->type, id);
-    return ncmpi_iget_vars(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                           q->nbuf, q->type, id);
-}
-
-static int independent(int ncid, const struct bench_piece *q, bool put)
-{
-    return put ? ncmpi_put_vars(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                                q->nbuf, q->type)
-               : ncmpi_get_vars(ncid, q->var, q->start, q->count, stride_of(q), q->buf,
-                                q->nbuf, q->type);
-}
-
-static void wait_all(int ncid, struct queue *queue, int *statuses)
-{
-    bench_need(ncmpi_wait_all(ncid, queue->n, queue->ids, statuses), "ncmpi_wait_all");
-    for (int i = 0; i < queue->n; i++)
-        bench_need(statuses[i], "a request");
-    queue->n = 0;
+    if (!put)
+        return q->varn ? ncmpi_iget_varn(ncid, VARN(q), id)
+                       : ncmpi_iget_vars(ncid, VARS(q), id);
+    if (buffered)
+        return q->varn ? ncmpi_bput_varn(ncid, VARN(q), id)
+                       : ncmpi_bput_vars(ncid, VARS(q), id);
+    return q->varn ? ncmpi_iput_varn(ncid, VARN(q), id)
+                   : ncmpi_iput_vars(ncid, VARS(q), id);
 }
 
 static void move_nonblocking(const struct bench_plan *p, int ncid, bool put)
 {
-    int64_t every = p->every > 0 ? p->every : p->npieces;
-    struct queue queue = {.ids = bench_alloc(every * (int64_t)sizeof(int))};
-    int *statuses = bench_alloc(every * (int64_t)sizeof(int));
+    int every = (int)(p->every > 0 ? p->every : p->npieces), n = 0;
+    int *ids = bench_alloc(every * (int64_t)sizeof *ids);
+    int *statuses = bench_alloc(every * (int64_t)sizeof *statuses);
     for (int64_t i = 0; i < p->npieces; i++) {
-        const struct bench_piece *q = &p->pieces[i];
-        int *id = &queue.ids[queue.n++];
-        if (!put) {
-            bench_need(iget(ncid, q, id), "ncmpi_iget");
-        } else if (p->way == BENCH_BUFFERED) {
-            bench_need(bput(ncid, q, id), "ncmpi_bput");
-        } else {
-            bench_need(iput(ncid, q, id), "ncmpi_iput");
-        }
-        if (queue.n == every || i + 1 == p->npieces) wait_all(ncid, &queue, statuses);
+        bool buffered = p->call == BENCH_BUFFERED;
+        bench_need(post(ncid, &p->pieces[i], put, buffered, &ids[n++]), "a request");
+        if (n < every && i + 1 < p->npieces) continue;
+        bench_need(ncmpi_wait_all(ncid, n, ids, statuses), "ncmpi_wait_all");
+        while (n > 0)
+            bench_need(statuses[--n], "a request");
     }
-    free(queue.ids);
+    free(ids);
     free(statuses);
 }
 
 void bench_lib_move(const struct bench_plan *p, int ncid, bool put)
 {
-    if (p->way == BENCH_NONBLOCKING || p->way == BENCH_BUFFERED) {
+    if (p->call == BENCH_NONBLOCKING || p->call == BENCH_BUFFERED) {
         move_nonblocking(p, ncid, put);
         return;
     }
     for (int64_t i = 0; i < p->npieces; i++) {
         const struct bench_piece *q = &p->pieces[i];
-        if (p->way == BENCH_INDEPENDENT) {
-            bench_need(independent(ncid, q, put), "an independent call");
-        } else {
-            bench_need(put ? put_blocking(ncid, q) : get_blocking(ncid, q),
-                       "a collective call");
-        }
+        if (p->call == BENCH_INDEPENDENT)
+            bench_need(put ? ncmpi_put_vars(ncid, VARS(q))
+                           : ncmpi_get_vars(ncid, VARS(q)),
+                       "an independent call");
+        else
+            bench_need(blocking(ncid, q, put), "a collective call");
     }
 }
+
+/* Unless -k is given, closes a new file after its definitions and opens it again. */
+static void open_file(struct bench *b, struct bench_plan *p, enum bench_step step,
+                      struct bench_handle *h)
+{
+    if (step == BENCH_FRESH) {
+        h->id = bench_lib_create(b, p);
+        bench_lib_layout(p, h->id);
+        if (b->options.keep) {
+            begin(p, h->id, true);
+            return;
+        }
+        bench_need(ncmpi_close(h->id), "ncmpi_close");
+    }
+    h->id = bench_lib_open(b, p, step != BENCH_GET);
+}
+
+static int64_t move(const struct bench_plan *p, struct bench_handle h, bool put)
+{
+    bench_lib_move(p, h.id, put);
+    return p->file_bytes;
+}
+
+static void sync_file(struct bench_handle h)
+{
+    bench_need(ncmpi_sync(h.id), "ncmpi_sync");
+}
+
+static void close_file(struct bench *b, const struct bench_plan *p, struct bench_handle h,
+                       enum bench_step step)
+{
+    (void)b;
+    if (p->call == BENCH_BUFFERED && step != BENCH_GET)
+        bench_need(ncmpi_buffer_detach(h.id), "ncmpi_buffer_detach");
+    bench_need(ncmpi_close(h.id), "ncmpi_close");
+}
+
+const struct bench_way bench_lib = {"lib", true,      NULL,      open_file,
+                                    move,  sync_file, close_file};

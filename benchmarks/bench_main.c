@@ -1,6 +1,8 @@
-/* bench [options] [WORKLOAD...]: times the workloads of the table. */
+/* bench [options] [NAME | KEY=VALUE]... runs the named rows of the table in
+ * bench_table.c, or all rows that run by default. This file parses the options: letters
+ * apply to all benchmarks, and KEY=VALUE applies to a named one. */
 #include <errno.h>
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,11 @@ void bench_need_mpi(int err, const char *what)
     if (err != MPI_SUCCESS) bench_stop("MPI failed", what);
 }
 
+void bench_need_system(bool good, const char *what)
+{
+    if (!good) bench_stop(strerror(errno), what);
+}
+
 void *bench_alloc(int64_t size)
 {
     void *p = malloc(size > 0 ? (size_t)size : 1);
@@ -32,7 +39,8 @@ void *bench_alloc(int64_t size)
     return p;
 }
 
-/* Doubles at every power of two, so that no capacity needs remembering. */
+/* Doubles the allocation whenever `count` is a power of two, so the capacity does not
+ * have to be stored. */
 void *bench_grow(void *old, int64_t count, int64_t size)
 {
     if ((count & (count - 1)) != 0) return old;
@@ -46,38 +54,159 @@ int64_t bench_at_most(const struct bench *b, int64_t n)
     return n < b->options.most ? n : b->options.most;
 }
 
+/* An option without a value is a bool, one with a unit an int64_t, and others are text.
+ */
+static const struct letter {
+    char letter;
+    size_t offset; /* offset of the member in struct bench_options */
+    int unit;
+    const char *value, *about;
+} letters[] = {
+#define MEMBER(name) offsetof(struct bench_options, name)
+    {'d', MEMBER(dir), 0, "DIR", "directory for the files (default .)"},
+    {'b', MEMBER(bytes), 1 << 20, "MIB",
+     "approximate amount per process and repetition (default 64)"},
+    {'n', MEMBER(most), 1, "N", "at most N names, segments or calls (default 1000000)"},
+    {'r', MEMBER(reps), 1, "N", "number of repetitions after the warm-up (default 5)"},
+    {'t', MEMBER(seconds), 1, "SEC", "start no repetition after SEC seconds"},
+    {'m', MEMBER(maps), 0, "DIR",
+     "directory of the model's decompositions, map_*_case_16p.nc"},
+    {'o', MEMBER(file), 0, "FILE", "put the values once, into FILE, without timing"},
+    {'k', MEMBER(keep), 0, NULL,
+     "do not close a new file between its definitions and values"},
+    {'y', MEMBER(sync), 0, NULL, "include the sync to the device in the time of a put"},
+    {'a', MEMBER(alone), 0, NULL, "measure only the library, not system calls"},
+    {'i', MEMBER(view), 0, NULL, "also measure MPI-IO with a file view"},
+    {'5', MEMBER(hdf5), 0, NULL, "also measure parallel HDF5 (make bench-hdf5)"},
+    {'f', MEMBER(files), 0, NULL,
+     "also measure system calls with a file for each process"},
+    {'g', MEMBER(other), 0, NULL, "also get the values with a different decomposition"},
+    {'e', MEMBER(leave), 0, NULL, "do not delete the last dataset"},
+    {'c', MEMBER(stats), 0, NULL, "also print the library's statistics, if it has any"},
+    {'x', MEMBER(spoil), 0, NULL, "damage each file before it is verified (must fail)"},
+    {'l', MEMBER(list), 0, NULL, "list the benchmarks, or the options of those named"},
+    {'v', MEMBER(versions), 0, NULL, "print the versions of the library and of MPI"},
+    {'h', MEMBER(help), 0, NULL, "print this text"},
+};
+enum { LETTERS = sizeof letters / sizeof letters[0] };
+
 static void usage(FILE *out)
 {
-    fputs("usage: bench [options] [WORKLOAD...]\n"
-          "  -d DIR    where the files go (default .)\n"
-          "  -b MIB    about what a process moves in one repetition (default 64)\n"
-          "  -n N      at most N names, segments or calls (default 1000000)\n"
-          "  -r N      repetitions besides the warm-up (default 5)\n"
-          "  -t SEC    a workload begins no repetition after so many seconds\n"
-          "  -m DIR    folder with the model's decompositions, map_*_case_16p.nc\n"
-          "  -o FILE   the values are put once, into FILE, and nothing is timed\n"
-          "  -k        fresh files are not closed between definitions and values\n"
-          "  -y        a put includes writing to the device (sync)\n"
-          "  -a        the library alone, no system calls beside\n"
-          "  -i        also by MPI-IO with a file view\n"
-          "  -5        also by parallel HDF5 (make bench-hdf5)\n"
-          "  -f        also by system calls to a file of each process\n"
-          "  -g        what was put is also got by another decomposition\n"
-          "  -e        the last dataset stays where it is\n"
-          "  -c        also what the library counts, if it does\n"
-          "  -x        damage each file before it is verified (must fail)\n"
-          "  -l        list the workloads\n"
-          "  -v        library and MPI in use\n",
-          out);
+    fputs("usage: bench [options] [NAME | KEY=VALUE]...\n", out);
+    for (int i = 0; i < LETTERS; i++)
+        fprintf(out, "  -%c %-6s %s\n", letters[i].letter,
+                letters[i].value != NULL ? letters[i].value : "", letters[i].about);
 }
 
-static void list(void)
+double bench_number(const char *text)
 {
-    for (const struct bench_workload *w = bench_table; w->name != NULL; w++)
-        printf("%-22s %s\n", w->name, w->about);
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || value < 0) bench_stop("not a number", text);
+    return value;
 }
 
-static void about(void)
+static void parse_letter(struct bench *b, int c)
+{
+    const struct letter *l = letters;
+    while (l < letters + LETTERS && l->letter != c)
+        l++;
+    if (l == letters + LETTERS) {
+        if (b->rank == 0) usage(stderr);
+        bench_stop("bad option", "bench");
+    }
+    char *member = (char *)&b->options + l->offset;
+    if (l->value == NULL)
+        *(bool *)member = true;
+    else if (l->unit > 0)
+        *(int64_t *)member = (int64_t)(bench_number(optarg) * l->unit);
+    else
+        *(const char **)member = optarg;
+}
+
+static void parse(struct bench *b, int argc, char **argv)
+{
+    char known[2 * LETTERS + 1], *at = known;
+    b->options =
+        (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
+    for (int i = 0; i < LETTERS; i++) {
+        *at++ = letters[i].letter;
+        if (letters[i].value != NULL) *at++ = ':';
+    }
+    *at = '\0';
+    for (int c; (c = getopt(argc, argv, known)) != -1;)
+        parse_letter(b, c);
+    b->nwords = argc - optind;
+    b->words = argv + optind;
+}
+
+/* Returns the value of the option if `word` is KEY=VALUE, and NULL otherwise. */
+static const char *value_of(const char *word, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(word, key, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;
+}
+
+const char *bench_option(const struct bench *b, const char *key)
+{
+    for (int i = b->nwords - 1; i >= 0; i--)
+        if (value_of(b->words[i], key) != NULL) return value_of(b->words[i], key);
+    const struct bench_option *o = b->row->options;
+    while (o != NULL && o->key != NULL && strcmp(o->key, key) != 0)
+        o++;
+    if (o == NULL || o->key == NULL) bench_stop("no such option", key);
+    return o == NULL ? NULL : o->value;
+}
+
+bool bench_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0')) return true;
+    }
+    return false;
+}
+
+static bool is_chosen(const struct bench *b, const struct bench_row *row)
+{
+    bool any = false;
+    for (int i = 0; i < b->nwords; i++) {
+        if (strcmp(b->words[i], row->name) == 0) return true;
+        any = any || strchr(b->words[i], '=') == NULL;
+    }
+    return !any && !row->named;
+}
+
+/* Returns whether a row has this name, or a chosen row has this option. */
+static bool is_known(const struct bench *b, const char *word)
+{
+    for (const struct bench_row *row = bench_table; row->name != NULL; row++) {
+        if (strcmp(word, row->name) == 0) return true;
+        const struct bench_option *o = is_chosen(b, row) ? row->options : NULL;
+        for (; o != NULL && o->key != NULL; o++)
+            if (value_of(word, o->key) != NULL) return true;
+    }
+    return false;
+}
+
+/* Prints the rows that run by default, an empty line, and the rows that must be named. */
+static void list(const struct bench *b)
+{
+    bool named = false;
+    for (const struct bench_row *row = bench_table; row->name != NULL; row++) {
+        if (b->nwords > 0 && !is_chosen(b, row)) continue;
+        if (b->nwords == 0 && row->named && !named) putchar('\n');
+        named = row->named;
+        printf("%-22s %s%s\n", row->name, row->about,
+               row->plan == NULL && row->run == NULL ? " (needs ncmpi)" : "");
+        const struct bench_option *o = b->nwords > 0 ? row->options : NULL;
+        for (; o != NULL && o->key != NULL; o++)
+            printf("    %s=%s: %s\n", o->key, o->value, o->about);
+    }
+}
+
+static void versions(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
@@ -86,92 +215,7 @@ static void about(void)
     printf("%s; %s\n", ncmpi_inq_libvers(), text);
 }
 
-static int64_t number(const char *text, double times)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || value < 0) bench_stop("not a number", text);
-    return (int64_t)(value * times);
-}
-
-/* Answers false if there is nothing left to do. */
-static bool parse(struct bench *b, int argc, char **argv)
-{
-    struct bench_options *o = &b->options;
-    *o =
-        (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
-    int c;
-    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:o:yai5fgecxlvh")) != -1) {
-        switch (c) {
-        case 'd':
-            o->dir = optarg;
-            break;
-        case 'b':
-            o->bytes = number(optarg, 1 << 20);
-            break;
-        case 'n':
-            o->most = number(optarg, 1);
-            break;
-        case 'r':
-            o->reps = (int)number(optarg, 1);
-            break;
-        case 't':
-            o->seconds = (double)number(optarg, 1);
-            break;
-        case 'm':
-            o->maps = optarg;
-            break;
-        case 'o':
-            o->file = optarg;
-            break;
-        case 'k':
-            o->keep = true;
-            break;
-        case 'y':
-            o->sync = true;
-            break;
-        case 'a':
-            o->alone = true;
-            break;
-        case 'i':
-            o->view = true;
-            break;
-        case '5':
-            o->hdf5 = true;
-            break;
-        case 'f':
-            o->files = true;
-            break;
-        case 'e':
-            o->leave = true;
-            break;
-        case 'g':
-            o->other = true;
-            break;
-        case 'c':
-            o->stats = true;
-            break;
-        case 'x':
-            o->spoil = true;
-            break;
-        case 'l':
-            if (b->rank == 0) list();
-            return false;
-        case 'v':
-            if (b->rank == 0) about();
-            return false;
-        case 'h':
-            if (b->rank == 0) usage(stdout);
-            return false;
-        default:
-            if (b->rank == 0) usage(stderr);
-            bench_stop("bad option", "bench");
-        }
-    }
-    return true;
-}
-
-/* All processes use process 0's file names. */
+/* Chooses the file names. All processes use the names that process 0 chose. */
 static void name_files(struct bench *b)
 {
     int pid = (int)getpid();
@@ -180,33 +224,44 @@ static void name_files(struct bench *b)
     int n = own == NULL
                 ? snprintf(b->file, sizeof b->file, "%s/bench-%d.nc", b->options.dir, pid)
                 : snprintf(b->file, sizeof b->file, "%s", own);
-    snprintf(b->raw, sizeof b->raw, "%s/bench-%d.raw", b->options.dir, pid);
-    if (n >= (int)sizeof b->file) bench_stop("path too long", b->options.dir);
+    int m = snprintf(b->raw, sizeof b->raw, "%s/bench-%d.raw", b->options.dir, pid);
+    if (n >= (int)sizeof b->file || m >= (int)sizeof b->raw)
+        bench_stop("path too long", b->options.dir);
 }
 
-static void run(struct bench *b, const struct bench_workload *w)
+static void run(struct bench *b, const struct bench_row *row)
 {
-    b->work = w;
-    if (b->options.file != NULL) {
+    b->row = row;
+    if (row->plan == NULL && row->run == NULL) {
+        if (b->rank == 0) fprintf(stderr, "bench: %s: needs ncmpi\n", row->name);
+    } else if (row->run != NULL) {
+        row->run(b);
+    } else if (b->options.file != NULL) {
         bench_leave(b);
-        return;
-    }
-    if (w->run != NULL) {
-        w->run(b);
     } else {
         bench_data(b);
     }
-    if (!b->options.leave) bench_remove(b, b->file);
+    if (b->options.leave) return;
+    bench_remove(b, b->file);
     bench_remove(b, b->raw);
 }
 
-static const struct bench_workload *find(const char *name)
+static void run_all(struct bench *b)
 {
-    const struct bench_workload *w = bench_table;
-    while (w->name != NULL && strcmp(w->name, name) != 0)
-        w++;
-    if (w->name == NULL) bench_stop("no such workload (bench -l lists them)", name);
-    return w;
+    int chosen = 0;
+    for (int i = 0; i < b->nwords; i++)
+        if (!is_known(b, b->words[i]))
+            bench_stop("no such benchmark or option (try bench -l)", b->words[i]);
+    for (const struct bench_row *row = bench_table; row->name != NULL; row++)
+        chosen += is_chosen(b, row);
+    if (b->options.file != NULL) {
+        if (chosen != 1) bench_stop("takes one benchmark", "-o");
+        b->options.leave = true;
+        b->options.reps = 0;
+    }
+    name_files(b);
+    for (const struct bench_row *row = bench_table; row->name != NULL; row++)
+        if (is_chosen(b, row)) run(b, row);
 }
 
 int main(int argc, char **argv)
@@ -215,15 +270,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(b.comm, &b.rank);
     MPI_Comm_size(b.comm, &b.nprocs);
-    if (parse(&b, argc, argv)) {
-        name_files(&b);
-        if (b.options.file != NULL && optind != argc - 1)
-            bench_stop("takes one workload", "-o");
-        for (int i = optind; i < argc; i++)
-            run(&b, find(argv[i]));
-        for (const struct bench_workload *w = bench_table; optind == argc && w->name; w++)
-            run(&b, w);
-    }
+    parse(&b, argc, argv);
+    if (!b.options.help && !b.options.versions && !b.options.list)
+        run_all(&b);
+    else if (b.rank == 0)
+        b.options.help ? usage(stdout) : b.options.versions ? versions() : list(&b);
     MPI_Finalize();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What definitions cost: defining, writing, reading and looking up many variables. */
+/* Metadata workloads: define, write, read and look up many variables. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void expect(bool good, const char *what)
     if (!good) bench_stop(what, "WRONG DEFINITIONS READ");
 }
 
-/* In an order that no list keeps. */
+/* Looks up names in an order that differs from the order of definition. */
 static void look_up(int ncid, int n)
 {
     char name[64];
@@ -81,8 +81,8 @@ static void write_header(struct bench *b, int n, const char *variant)
     bench_end(b, &c, "close", "lib", variant, 0);
 }
 
-/* Opened twice: as a program does that has just begun, its memory not yet its own, and
- * again where what the first open gave back is at hand. */
+/* Opens a file twice: first in a program that has just started, and again when it can
+ * reuse the memory that the first open has freed. */
 static void open_header(struct bench *b, const char *name, const char *variant, int *ncid)
 {
     struct bench_clock c;
@@ -107,14 +107,15 @@ static void read_header(struct bench *b, int n, const char *variant)
     bench_need(ncmpi_close(ncid), "ncmpi_close");
 }
 
+/* Measures 10^3 variables, ten times as many, and so on, up to the limit. */
 void bench_meta(struct bench *b)
 {
     char variant[32];
-    for (b->rep = 0; bench_again(b); b->rep++) {
-        for (int64_t n = LEAST; n <= 1000000 && n <= b->options.most; n *= 10) {
+    int64_t limit = bench_at_most(b, 1000000);
+    for (b->rep = 0; bench_again(b); b->rep++)
+        for (int64_t n = LEAST; n <= limit; n *= 10) {
             snprintf(variant, sizeof variant, "n=%lld", (long long)n);
             write_header(b, (int)n, variant);
             read_header(b, (int)n, variant);
         }
-    }
 }

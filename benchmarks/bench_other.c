@@ -1,13 +1,14 @@
-/* What a plan puts, got by other processes than those that put it: in slabs along the
- * slowest dimension of each variable, or, where the plan itself has slabs, in columns. */
+/* Plans reads in which each process gets values that other processes have put: slabs
+ * along the slowest dimension of each variable, or columns if the original plan already
+ * uses slabs. */
 #include <stdlib.h>
 
 #include "bench.h"
 
-/* Of one variable, on all processes. */
+/* Properties of a variable's pieces, combined over all processes. */
 struct told {
     int64_t nelems, records;
-    int64_t slabs; /* processes that put no slabs of it */
+    int64_t slabs; /* number of pieces that are not slabs */
 };
 
 static bool is_slab(const struct bench_var *v, const struct bench_piece *piece)
@@ -28,7 +29,8 @@ static void note_piece(const struct bench_var *v, const struct bench_piece *piec
     }
 }
 
-/* The part of a process, of all records; the last process has the first one. */
+/* Adds this process's part of a variable, with all records. Parts are assigned in reverse
+ * order: the last process gets the first part. */
 static void add_part(struct bench *b, struct bench_plan *q, int var, const struct told *t)
 {
     const struct bench_var *v = &q->vars[var];
@@ -40,7 +42,7 @@ static void add_part(struct bench *b, struct bench_plan *q, int var, const struc
         count[i] = v->record && i == 0 ? t->records : v->shape[i];
     for (int i = first; i < v->ndims; i++)
         all *= v->shape[i];
-    if (t->nelems != all) return; /* what was never put has no value to compare with */
+    if (t->nelems != all) return; /* values in gaps would be undefined */
     if (v->ndims > 0) start[cut] = bench_part(count[cut], b->nprocs, part, &count[cut]);
     bench_piece_slab(q, var, start, count);
 }
@@ -71,7 +73,7 @@ void bench_plan_other(struct bench *b, const struct bench_plan *p, struct bench_
         add_up_all(b, &told[i]);
         add_part(b, q, i, &told[i]);
     }
-    q->way = p->way == BENCH_INDEPENDENT ? BENCH_BLOCKING : p->way;
-    bench_plan_finish(q);
+    q->call = p->call == BENCH_INDEPENDENT ? BENCH_BLOCKING : p->call;
+    bench_plan_finish(b, q);
     free(told);
 }

@@ -1,4 +1,4 @@
-/* Plans: variables, and the pieces of them that this process moves. */
+/* Builds plans: variables, and the pieces of them that this process reads and writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +53,8 @@ static int64_t product(const MPI_Offset *count, int n)
     return all;
 }
 
-/* Memory with ghost cells: the last three dimensions are wider than what is moved.
- * Returns the number of elements in memory. */
+/* Describes a buffer with ghost cells, whose last three dimensions are wider than the
+ * data. Returns its number of elements. */
 static int64_t ghost_type(const struct bench_var *v, struct bench_piece *piece)
 {
     int wide[BENCH_DIMS], inner[BENCH_DIMS], from[BENCH_DIMS];
@@ -85,8 +85,8 @@ static void list_segments(const struct bench_var *v, struct bench_piece *piece)
     }
 }
 
-/* Returns the bytes of memory the piece takes: room for its values in the file's
- * type as well, which the raw ways write from there. */
+/* Returns the size in bytes of a piece's buffer. The buffer is large enough for its
+ * values in memory and in the file's type, which the raw ways write. */
 static int64_t finish_piece(struct bench_plan *p, struct bench_piece *piece)
 {
     const struct bench_var *v = &p->vars[piece->var];
@@ -107,7 +107,7 @@ static void count_run(const struct bench_plan *p, const struct bench_run *run, v
     ++*(int64_t *)arg;
 }
 
-void bench_plan_finish(struct bench_plan *p)
+void bench_plan_finish(struct bench *b, struct bench_plan *p)
 {
     int64_t *at = bench_alloc(p->npieces * (int64_t)sizeof *at);
     for (int64_t i = 0; i < p->npieces; i++) {
@@ -120,6 +120,10 @@ void bench_plan_finish(struct bench_plan *p)
         p->pieces[i].buf = p->memory + at[i];
     free(at);
     bench_runs(p, count_run, &p->nruns);
+    bench_need_mpi(
+        MPI_Exscan(&p->file_bytes, &p->contig_at, 1, MPI_INT64_T, MPI_SUM, b->comm),
+        "MPI_Exscan");
+    if (b->rank == 0) p->contig_at = 0;
 }
 
 void bench_plan_free(struct bench_plan *p)
@@ -157,7 +161,7 @@ void bench_grid(struct bench *b, int ndims, int grid[], int place[])
     }
 }
 
-/* splitmix64's finishing steps: neighbours go far apart. */
+/* The final steps of splitmix64, which map neighbouring inputs to unrelated values. */
 uint64_t bench_hash(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;

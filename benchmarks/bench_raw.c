@@ -1,7 +1,8 @@
-/* The raw ways: the same processes, the same bytes, system calls alone. What is written
- * is what lies in memory; the file's byte order is not their matter. */
+/* The raw ways: the same processes transfer the same bytes with plain system calls. The
+ * bytes are written as they are in memory, without byte swapping. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,32 +10,23 @@
 #include "bench.h"
 
 enum { PIECES = 1024, LARGEST = 1 << 30 };
-enum { MOST_RUNS = 100000 }; /* a process: by then it is known what one takes */
+enum {
+    MOST_RUNS = 100000
+}; /* maximum number of runs per process; enough to measure the time per run */
 
-/* What lies side by side in the file but apart in memory goes in one call. */
+/* Collects runs that are contiguous in the file, but not in memory, for one system
+ * call. */
 struct gather {
     int fd;
     bool put;
     int n;
-    int64_t runs, bytes; /* so far */
+    int64_t runs, bytes; /* runs and bytes transferred so far */
     const struct bench_piece *piece;
     int64_t at, end;
     struct iovec pieces[PIECES];
 };
 
-int bench_raw_open(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT, 0666);
-    if (fd < 0) bench_stop(strerror(errno), path);
-    return fd;
-}
-
-void bench_raw_close(int fd)
-{
-    if (close(fd) != 0) bench_stop(strerror(errno), "close");
-}
-
-static void move(int fd, bool put, unsigned char *buf, int64_t size, int64_t at)
+static void transfer(int fd, bool put, unsigned char *buf, int64_t size, int64_t at)
 {
     while (size > 0) {
         size_t now = size < LARGEST ? (size_t)size : LARGEST;
@@ -49,7 +41,8 @@ static void move(int fd, bool put, unsigned char *buf, int64_t size, int64_t at)
 static void flush(struct gather *g)
 {
     if (g->n == 1) {
-        move(g->fd, g->put, g->pieces[0].iov_base, (int64_t)g->pieces[0].iov_len, g->at);
+        transfer(g->fd, g->put, g->pieces[0].iov_base, (int64_t)g->pieces[0].iov_len,
+                 g->at);
     } else if (g->n > 1) {
         ssize_t n = g->put ? pwritev(g->fd, g->pieces, g->n, g->at)
                            : preadv(g->fd, g->pieces, g->n, g->at);
@@ -67,7 +60,8 @@ static void move_run(const struct bench_plan *p, const struct bench_run *run, vo
     int64_t at = bench_offset(p, run), bytes = run->n * size;
     g->runs++;
     g->bytes += bytes;
-    bool apart = p->way == BENCH_INDEPENDENT && run->piece != g->piece; /* its own call */
+    bool apart = p->call == BENCH_INDEPENDENT &&
+                 run->piece != g->piece; /* the run needs a separate call */
     if (g->n == PIECES || at != g->end || at + bytes - g->at > LARGEST || apart) flush(g);
     g->piece = run->piece;
     if (g->n == 0) g->at = at;
@@ -75,15 +69,76 @@ static void move_run(const struct bench_plan *p, const struct bench_run *run, vo
     g->end = at + bytes;
 }
 
-int64_t bench_raw_runs(const struct bench_plan *p, int fd, bool put)
+static int64_t move_runs(const struct bench_plan *p, struct bench_handle h, bool put)
 {
-    struct gather g = {.fd = fd, .put = put};
+    struct gather g = {.fd = h.id, .put = put};
     bench_runs(p, move_run, &g);
     flush(&g);
     return g.bytes;
 }
 
-void bench_raw_contig(const struct bench_plan *p, int fd, int64_t at, bool put)
+static int64_t move_contig(const struct bench_plan *p, struct bench_handle h, bool put)
 {
-    move(fd, put, p->memory, p->file_bytes, at);
+    transfer(h.id, put, p->memory, p->file_bytes, h.at);
+    return p->file_bytes;
 }
+
+/* If every process has a single run, `contig` does the same as `runs`. */
+static bool has_runs(struct bench *b, const struct bench_plan *p)
+{
+    return bench_sum(b, p->nruns > 1) > 0;
+}
+
+static void open_path(const char *path, int64_t at, struct bench_handle *h)
+{
+    *h = (struct bench_handle){.id = open(path, O_RDWR | O_CREAT, 0666), .at = at};
+    bench_need_system(h->id >= 0, path);
+}
+
+static void open_raw(struct bench *b, struct bench_plan *p, enum bench_step step,
+                     struct bench_handle *h)
+{
+    (void)step;
+    open_path(b->raw, p->contig_at, h);
+}
+
+/* Returns the name of this process's own file. */
+static const char *own_name(const struct bench *b)
+{
+    static char path[BENCH_PATH + 16];
+    snprintf(path, sizeof path, "%s.%d", b->raw, b->rank);
+    return path;
+}
+
+static void open_own(struct bench *b, struct bench_plan *p, enum bench_step step,
+                     struct bench_handle *h)
+{
+    (void)p, (void)step;
+    open_path(own_name(b), 0, h);
+}
+
+static void sync_raw(struct bench_handle h)
+{
+    bench_need_system(fsync(h.id) == 0, "fsync");
+}
+
+static void close_raw(struct bench *b, const struct bench_plan *p, struct bench_handle h,
+                      enum bench_step step)
+{
+    (void)b, (void)p, (void)step;
+    bench_need_system(close(h.id) == 0, "close");
+}
+
+static void close_own(struct bench *b, const struct bench_plan *p, struct bench_handle h,
+                      enum bench_step step)
+{
+    close_raw(b, p, h, step);
+    if (step == BENCH_GET) bench_need_system(unlink(own_name(b)) == 0, own_name(b));
+}
+
+const struct bench_way bench_raw = {"runs",    false,    NULL,     open_raw,
+                                    move_runs, sync_raw, close_raw},
+                       bench_contig = {"contig",    false,    has_runs, open_raw,
+                                       move_contig, sync_raw, close_raw},
+                       bench_files = {"files",     false,    NULL,     open_own,
+                                      move_contig, sync_raw, close_own};

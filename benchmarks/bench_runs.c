@@ -1,4 +1,5 @@
-/* From pieces to runs, apart from any library: the reference for what must be where. */
+/* Computes the contiguous runs of each piece without using any library. The result is the
+ * reference for where each value must be in the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,14 +8,15 @@
 
 #include "bench.h"
 
-/* How the elements of one segment lie: the first `outer` dimensions are counted
- * through, the rest is one run of `n` elements. */
+/* State for iterating over one segment. The loops cover the first `outer` dimensions; the
+ * remaining ones form a run of `n` contiguous elements. */
 struct walk {
     int outer;
     int64_t n;
-    int64_t step[BENCH_DIMS];  /* in the file, per dimension */
-    int64_t mstep[BENCH_DIMS]; /* in memory */
-    int64_t index, mem;        /* of the segment's first element */
+    int64_t step[BENCH_DIMS]; /* distance between neighbours in the variable, in elements,
+                               * for each dimension */
+    int64_t mstep[BENCH_DIMS]; /* the same distance in the buffer */
+    int64_t index, mem;        /* positions of the segment's first element */
 };
 
 static void find_steps(const struct bench_var *v, const struct bench_piece *piece,
@@ -33,7 +35,7 @@ static void find_steps(const struct bench_var *v, const struct bench_piece *piec
     }
 }
 
-/* Folds the inner dimensions into the run for as long as nothing lies between. */
+/* Merges the inner dimensions into the run as long as they are contiguous. */
 static void fold(const struct bench_var *v, const MPI_Offset *count, struct walk *w)
 {
     w->outer = v->ndims;
@@ -165,7 +167,7 @@ static void check_file_run(const struct bench_plan *p, const struct bench_run *r
     }
 }
 
-/* For the test of the verification itself: changes the last byte of the first run. */
+/* Corrupts the last byte of the first run, to test the verification. */
 static void spoil_run(const struct bench_plan *p, const struct bench_run *run, void *arg)
 {
     int *fd = arg;
@@ -178,7 +180,8 @@ static void spoil_run(const struct bench_plan *p, const struct bench_run *run, v
     *fd = -1;
 }
 
-/* Values that are in subfiles are verified when they are read. */
+/* Returns whether the values are stored in subfiles. These values are verified when they
+ * are read. */
 static bool has_subfiles(int fd)
 {
     unsigned char first;

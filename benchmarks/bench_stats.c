@@ -1,6 +1,6 @@
-/* What the library tells of its own doing, with -c: this library's counts are in the info
- * object of a dataset that was opened with nc_statistics=enable. Others have none, and
- * nothing is reported. */
+/* Reports the library's own statistics (option -c). The library stores them in the info
+ * object of a dataset that was opened with nc_statistics=enable. Other libraries have no
+ * statistics, so nothing is reported for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 static const char prefix[] = "nc_stat_";
 enum { PREFIX = sizeof prefix - 1 };
 
-/* The dataset's hints, to be freed; MPI_INFO_NULL unless counts were asked for. */
+/* Returns the hints for a dataset, which the caller must free. Returns MPI_INFO_NULL if
+ * no statistics were requested. */
 MPI_Info bench_stats_hints(const struct bench *b)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -26,6 +27,15 @@ static int64_t value_of(MPI_Info info, const char *key)
     int there;
     bench_need_mpi(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &there), key);
     return strtoll(text, NULL, 10);
+}
+
+int64_t bench_stat(int ncid, const char *key)
+{
+    MPI_Info info;
+    bench_need(ncmpi_inq_file_info(ncid, &info), "ncmpi_inq_file_info");
+    int64_t value = value_of(info, key);
+    bench_need_mpi(MPI_Info_free(&info), "MPI_Info_free");
+    return value;
 }
 
 void bench_stats_read(const struct bench *b, int ncid, struct bench_stats *s)
@@ -48,7 +58,7 @@ void bench_stats_read(const struct bench *b, int ncid, struct bench_stats *s)
     bench_need_mpi(MPI_Info_free(&info), "MPI_Info_free");
 }
 
-/* The keys are the same and in the same order, on all processes and each time. */
+/* The keys and their order are the same on all processes and in every call. */
 void bench_stats_report(struct bench *b, int ncid, const struct bench_stats *before,
                         const char *op, const char *variant)
 {
@@ -60,8 +70,8 @@ void bench_stats_report(struct bench *b, int ncid, const struct bench_stats *bef
         s.values[i] -= before->n > 0 ? before->values[i] : 0;
     MPI_Reduce(s.values, sum, s.n, MPI_INT64_T, MPI_SUM, 0, b->comm);
     MPI_Reduce(s.values, most, s.n, MPI_INT64_T, MPI_MAX, 0, b->comm);
-    for (int i = 0; i < s.n && b->rank == 0 && b->rep > 0; i++)
+    for (int i = 0; i < s.n && b->rank == 0; i++)
         if (sum[i] != 0)
-            printf("count\t%s\t%s\tlib\t%s\t%d\t%s\t%lld\t%lld\n", b->work->name, op,
-                   variant, b->nprocs, s.names[i], (long long)most[i], (long long)sum[i]);
+            bench_print(b, "count", op, "lib", variant, "%s\t%lld\t%lld", s.names[i],
+                        (long long)most[i], (long long)sum[i]);
 }

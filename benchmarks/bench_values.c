@@ -1,84 +1,70 @@
-/* Values: element `index` of a variable is a small hash of where it belongs, so that
- * one that lands anywhere else is noticed. */
+/* Generates and checks values. The value of an element is a small hash of its position,
+ * so the check detects misplaced values. Values have a fraction if they are floats or
+ * doubles both in the file and in memory. */
 #include <string.h>
 
 #include "bench.h"
 
-static const struct {
-    nc_type type;
-    int size;
-    int bits; /* of whole numbers it holds exactly, the sign left out */
-} types[] = {
-    {NC_CHAR, 1, 7},   {NC_SHORT, 2, 15},  {NC_INT, 4, 31},
-    {NC_FLOAT, 4, 24}, {NC_DOUBLE, 8, 31},
-};
-
-static int row_of(nc_type type)
-{
-    for (int i = 0; i < (int)(sizeof types / sizeof types[0]); i++)
-        if (types[i].type == type) return i;
-    bench_stop("no such type", "bench_values");
-    return 0;
-}
+/* Size of each type, and the number of bits, without the sign, of the integers that it
+ * represents exactly. Indexed by type, from NC_CHAR (2) to NC_DOUBLE (6). */
+static const int sizes[] = {0, 1, 1, 2, 4, 4, 8}, all_bits[] = {0, 7, 7, 15, 31, 24, 31};
 
 int bench_type_size(nc_type type)
 {
-    return types[row_of(type)].size;
+    return sizes[type];
 }
 
 MPI_Datatype bench_type_mpi(nc_type type)
 {
-    switch (type) {
-    case NC_CHAR:
-        return MPI_CHAR;
-    case NC_SHORT:
-        return MPI_SHORT;
-    case NC_INT:
-        return MPI_INT;
-    case NC_FLOAT:
-        return MPI_FLOAT;
-    default:
-        return MPI_DOUBLE;
-    }
+    const MPI_Datatype types[] = {MPI_BYTE, MPI_SIGNED_CHAR, MPI_CHAR,  MPI_SHORT,
+                                  MPI_INT,  MPI_FLOAT,       MPI_DOUBLE};
+    return types[type];
 }
 
-/* A multiplier that mixes upwards, and the upper bits of its product. */
+/* Multiplies by a large odd constant and returns the upper bits, which depend on all bits
+ * of the input. */
 static uint32_t value_at(uint64_t index, uint64_t salt, int bits)
 {
     return (uint32_t)(((index + salt) * 0x9e3779b97f4a7c15u) >> (64 - bits));
 }
 
-#define VALUES(c_type)                                                                   \
+static bool is_real(nc_type type)
+{
+    return type == NC_FLOAT || type == NC_DOUBLE;
+}
+
+#define VALUES(c_type, unit)                                                             \
     for (int64_t i = 0; i < n; i++)                                                      \
-    ((c_type *)out)[i] = (c_type)value_at((uint64_t)(index + i), salt, bits)
+    ((c_type *)out)[i] = (c_type)value_at((uint64_t)(index + i), salt, bits) * (unit)
 
 void bench_values(void *out, nc_type type, const struct bench_plan *p, int var,
                   int64_t index, int64_t n)
 {
     const struct bench_var *v = &p->vars[var];
-    int file = types[row_of(v->type)].bits, mem = types[row_of(v->mem)].bits;
+    int file = all_bits[v->type], mem = all_bits[v->mem];
     int bits = file < mem ? file : mem;
     uint64_t salt = (uint64_t)var << 40;
+    float unit = is_real(v->type) && is_real(v->mem) ? 1.0F / 8192 : 1;
     switch (type) {
     case NC_CHAR:
-        VALUES(char);
+        VALUES(char, 1);
         break;
     case NC_SHORT:
-        VALUES(int16_t);
+        VALUES(int16_t, 1);
         break;
     case NC_INT:
-        VALUES(int32_t);
+        VALUES(int32_t, 1);
         break;
     case NC_FLOAT:
-        VALUES(float);
+        VALUES(float, unit);
         break;
     default:
-        VALUES(double);
+        VALUES(double, unit);
         break;
     }
 }
 
-/* Between this machine's order and the file's. */
+/* Converts between the host's byte order and that of the file. */
 void bench_swap(void *values, nc_type type, int64_t n)
 {
     const uint16_t one = 1;

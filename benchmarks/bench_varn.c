@@ -1,10 +1,11 @@
-/* Unstructured meshes: each process owns short segments here and there. */
+/* A workload that resembles an unstructured mesh. Each process owns short segments that
+ * are scattered over the variable. */
 #include "bench.h"
 
-/* Segments of 1 to 8 elements, each owned by whom a hash of its number names. */
+/* Segments of 1 to 8 elements. A hash of the segment's number determines its owner. */
 struct mesh {
-    int64_t next; /* the number of the next segment */
-    int64_t at;   /* its first element */
+    int64_t next; /* number of the next segment */
+    int64_t at;   /* first element of the next segment */
     int64_t length;
     int owner;
 };
@@ -17,10 +18,10 @@ static void next_segment(struct bench *b, struct mesh *m)
     m->owner = (int)((h >> 32) % (uint64_t)b->nprocs);
 }
 
-/* About `arg` segments a process, in one varn call. */
+/* Plans one varn call with about `arg` segments per process. */
 void bench_unstructured(struct bench *b, struct bench_plan *p)
 {
-    int64_t each = bench_at_most(b, b->work->arg);
+    int64_t each = bench_at_most(b, b->row->arg);
     int64_t all = each * b->nprocs, mine = 0;
     struct mesh m = {0};
     for (int64_t i = 0; i < all; i++) {

@@ -1,5 +1,5 @@
-/* The way `view`: a program of its own on MPI-IO. All runs of this process are one file
- * view, and one collective call moves them. */
+/* Implements `view`, which does what an application with direct MPI-IO would do. All runs
+ * of a process form one file view, and one collective call transfers them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static int by_offset(const void *a, const void *b)
     return p->offset < q->offset ? -1 : p->offset > q->offset;
 }
 
-/* A view's places ascend. */
+/* Collects the runs and sorts them by offset, because MPI requires the offsets of a file
+ * view to be nondecreasing. */
 static void find_places(const struct bench_plan *p, struct places *all)
 {
     *all = (struct places){.list = bench_alloc(p->nruns * (int64_t)sizeof *all->list)};
@@ -41,7 +42,7 @@ static void find_places(const struct bench_plan *p, struct places *all)
     if (i < all->n) qsort(all->list, (size_t)all->n, sizeof *all->list, by_offset);
 }
 
-/* The runs where they lie in the file, or in memory. */
+/* Returns the datatype that describes the runs in the file or in memory. */
 static MPI_Datatype list_type(const struct places *all, bool file)
 {
     MPI_Datatype type;
@@ -60,36 +61,50 @@ static MPI_Datatype list_type(const struct places *all, bool file)
     return type;
 }
 
-MPI_File bench_view_open(struct bench *b)
+/* Views with more runs than this would take minutes. */
+static bool can(struct bench *b, const struct bench_plan *p)
 {
-    MPI_File f;
-    bench_need_mpi(MPI_File_open(b->comm, b->raw, MPI_MODE_RDWR | MPI_MODE_CREATE,
-                                 MPI_INFO_NULL, &f),
-                   "MPI_File_open");
-    return f;
+    enum { MOST_RUNS = 4000000 };
+    return bench_sum(b, p->nruns > MOST_RUNS || p->memory_bytes > INT32_MAX) == 0;
 }
 
-void bench_view_move(const struct bench_plan *p, MPI_File f, bool put)
+static void open_file(struct bench *b, struct bench_plan *p, enum bench_step step,
+                      struct bench_handle *h)
+{
+    (void)p, (void)step;
+    bench_need_mpi(MPI_File_open(b->comm, b->raw, MPI_MODE_RDWR | MPI_MODE_CREATE,
+                                 MPI_INFO_NULL, &h->file),
+                   "MPI_File_open");
+}
+
+static int64_t move(const struct bench_plan *p, struct bench_handle h, bool put)
 {
     struct places all;
     MPI_Status status;
     find_places(p, &all);
     MPI_Datatype file = list_type(&all, true), memory = list_type(&all, false);
-    bench_need_mpi(MPI_File_set_view(f, 0, MPI_BYTE, file, "native", MPI_INFO_NULL),
+    bench_need_mpi(MPI_File_set_view(h.file, 0, MPI_BYTE, file, "native", MPI_INFO_NULL),
                    "MPI_File_set_view");
-    if (put)
-        bench_need_mpi(MPI_File_write_all(f, p->memory, 1, memory, &status),
-                       "MPI_File_write_all");
-    else
-        bench_need_mpi(MPI_File_read_all(f, p->memory, 1, memory, &status),
-                       "MPI_File_read_all");
+    bench_need_mpi(put ? MPI_File_write_all(h.file, p->memory, 1, memory, &status)
+                       : MPI_File_read_all(h.file, p->memory, 1, memory, &status),
+                   put ? "MPI_File_write_all" : "MPI_File_read_all");
     MPI_Type_free(&file);
     MPI_Type_free(&memory);
     free(all.list);
+    return p->file_bytes;
 }
 
-void bench_view_close(MPI_File f, bool sync)
+static void sync_file(struct bench_handle h)
 {
-    if (sync) bench_need_mpi(MPI_File_sync(f), "MPI_File_sync");
-    bench_need_mpi(MPI_File_close(&f), "MPI_File_close");
+    bench_need_mpi(MPI_File_sync(h.file), "MPI_File_sync");
 }
+
+static void close_file(struct bench *b, const struct bench_plan *p, struct bench_handle h,
+                       enum bench_step step)
+{
+    (void)b, (void)p, (void)step;
+    bench_need_mpi(MPI_File_close(&h.file), "MPI_File_close");
+}
+
+const struct bench_way bench_view = {"view", true,      can,       open_file,
+                                     move,   sync_file, close_file};

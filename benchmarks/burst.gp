@@ -1,4 +1,5 @@
-# Visible time by gap, of the table that burst_table.awk -v plot=1 writes: `data` to `out`.
+# Plots the visible time as a function of the gap. `data` is the table that burst_table.awk -v
+# plot=1 prints; `out` is the output file.
 set datafile separator "\t"
 set datafile missing "?"
 set terminal svg size 760, 480 font "sans,11" background "white"

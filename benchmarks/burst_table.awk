@@ -1,5 +1,6 @@
-# Medians of what burst_bench prints, as a table in Markdown; with -v plot=1 what burst.gp
-# draws: visible time by gap of each library and way.
+# Prints the medians of the burst benchmarks as a Markdown table. With -v plot=1 it prints the input
+# of burst.gp instead: the visible time by gap, for each library and way. Each input line has the
+# library and a line of the benchmark program's output.
 BEGIN { FS = OFS = "\t" }
 
 function median(key, column,    n, i, j, t, v) {
@@ -9,20 +10,26 @@ function median(key, column,    n, i, j, t, v) {
     return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
 
-NF == 10 {
-    key = $1 OFS $2 OFS $3 OFS $4 OFS $5
-    raw[key] = $1 OFS $2 OFS $3 OFS "raw" OFS $5
-    if (!(key in mb)) { keys[++nkeys] = key; mb[key] = $6 / 1e6 }
-    for (c = 7; c <= 10; c++) values[key, c] = values[key, c] " " $c
-}
+function add(column, value) { values[key, column] = values[key, column] " " value }
 
-# How many times as long as writing the bytes to the log's device.
+$3 ~ /^burst-/ {
+    pattern = substr($3, 7)
+    key = $1 OFS pattern OFS $6 OFS $5 OFS $7
+    raw[key] = $1 OFS pattern OFS $6 OFS "raw" OFS $7
+}
+$3 ~ /^burst-/ && $2 == "time" {
+    if (!(key in mb)) { keys[++nkeys] = key; mb[key] = $8 / $7 / 1e6 }
+    add($4, $9)
+}
+$3 ~ /^burst-/ && $8 == "log_bytes" { add("log", $9) }
+
+# Prints the time relative to the time for writing the same bytes to the log's device.
 function times(key, column,    r) {
     r = raw[key] in mb ? median(raw[key], column) : 0
     return r > 0 ? sprintf("%.2f", median(key, column) / r) : "-"
 }
 
-function rate(key) { return times(key, 7) > 0 ? sprintf("%.2f", 1 / times(key, 7)) : "-" }
+function rate(key) { return times(key, "put") > 0 ? sprintf("%.2f", 1 / times(key, "put")) : "-" }
 
 function table(    i, key, f) {
     print "| library | pattern | gap | way | processes | MB each | puts, ms | of raw's rate | visible, ms | times raw | total, ms | log, MB |"
@@ -31,12 +38,12 @@ function table(    i, key, f) {
         key = keys[i]
         split(key, f, OFS)
         printf "| %s | %s | %s | %s | %s | %.1f | %.2f | %s | %.2f | %s | %.1f | %.1f |\n",
-            f[1], f[2], f[3], f[4], f[5], mb[key], median(key, 7) * 1e3, rate(key),
-            median(key, 8) * 1e3, times(key, 8), median(key, 9) * 1e3, median(key, 10) / 1e6
+            f[1], f[2], f[3], f[4], f[5], mb[key], median(key, "put") * 1e3, rate(key),
+            median(key, "visible") * 1e3, times(key, "visible"), median(key, "total") * 1e3, median(key, "log") / 1e6
     }
 }
 
-# A column for each library and way that has gaps, a line for each gap.
+# Prints one line per gap, with a column for each library and way that was measured with gaps.
 function columns(    i, f, name, line, g, n) {
     for (i = 1; i <= nkeys; i++) {
         split(keys[i], f, OFS)
@@ -44,7 +51,7 @@ function columns(    i, f, name, line, g, n) {
         name = f[1] "-" f[4]
         if (!(name in seen)) { seen[name]; names[++n] = name }
         if (!(f[3] in at)) { at[f[3]]; gaps[++g] = f[3] }
-        cell[f[3], name] = median(keys[i], 8) * 1e3
+        cell[f[3], name] = median(keys[i], "visible") * 1e3
     }
     line = "gap"
     for (i = 1; i <= n; i++) line = line OFS names[i]

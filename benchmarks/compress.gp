@@ -1,5 +1,6 @@
-# Space and time of compressed blobs and of HDF5's deflate by those of one uncompressed file, of the tables in
-# compress.md: `data` to `out`. A row of points a field; left of the line it is less than uncompressed.
+# Plots space and time of compressed blobs and of HDF5's deflate relative to one uncompressed file,
+# using the tables in compress.md. `data` is the input file, and `out` the output file. Each field
+# is a row of points; points left of the vertical line are better than uncompressed.
 set datafile separator "|"
 rows(n) = sprintf('< awk ''/^[|] field/ {t++} t == %d && /^[|] [^f-]/'' %s | tr -d ''\140''', n, data)
 set terminal svg size 1000, 330 font "sans,11" background "white"

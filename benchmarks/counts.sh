@@ -1,6 +1,6 @@
 #!/bin/bash
-# How often processes agree, how often the file is asked, how many bytes are copied: for
-# each workload no more than counts.txt says, whatever the machine.
+# Checks that no workload makes more agreements or file accesses, or copies more bytes, than
+# counts.txt allows. These numbers are the same on any machine.
 srcdir=${srcdir:-.}
 . "$srcdir/test/support/tap.sh"
 . "$srcdir/test/support/launch.sh"
@@ -9,19 +9,20 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 table=$srcdir/benchmarks/counts.txt
 
-# names PATTERN: the table's workloads that match.
+# names PATTERN: prints the workloads in the table whose names match.
 names() { awk -v want="$1" '!/^#/ && $1 ~ want { print $1 }' "$table" | uniq; }
 
-# measure N: every workload of the table, small; of the model's files, two variables of a
-# kind and two steps.
+# measure N: runs every workload in the table on N processes with small sizes. The model's history
+# files are reduced to two variables of each kind and two steps.
 measure() {
     launch "$1" benchmarks/bench -c -a -d "$dir" -b 0.25 -n 200 -r 1 \
         $(names '^[^e]') >"$dir/out.$1" &&
         launch "$1" benchmarks/bench -c -a -d "$dir" -n 2 -r 1 $(names '^e3sm') >>"$dir/out.$1"
 }
 
-# within N [NEAR]: a line of each row, none over it; NEAR: nor far below it, so that the
-# table tells what is.
+# within N [NEAR]: checks that every row of the table was measured on N processes and that no number
+# exceeds its limit. With NEAR, also checks that no number is far below its limit, which keeps the
+# table accurate.
 within() {
     awk -v near="${2-}" '
         NR == FNR && $1 == "count" && $5 != "fresh" {
@@ -47,7 +48,6 @@ within() {
             hold(row, "operations", operations[row], part[3])
             hold(row, "bytes copied", copied[row], limit(part[4], row))
             hold(row, "bytes of the file", moved[row], limit(part[5], row))
-            # Where a file system maps no pages, short pieces take a few more.
             if (near) hold(row, "operations in the table", part[3], 4 * operations[row] + 8)
         }
         END { exit bad }' FS='\t' "$dir/out.$1" "$table"

@@ -1,5 +1,7 @@
-! What a put and a get from Fortran cost against those from C: blocks of a grid of three
-! dimensions, many times; the best of several rounds, in turn. The C part is f77_bench_c.c.
+! Compares the cost of putting and getting blocks of a three-dimensional
+! grid in Fortran and in C. The two languages alternate for several
+! rounds, and the best round of each is reported. The C part is
+! f77_bench_c.c.
       program f77_bench
       implicit none
       include 'mpif.h'

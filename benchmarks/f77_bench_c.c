@@ -1,6 +1,6 @@
-/* The C part of f77_bench.f: the same loops. start counts from 1, as there, and is the
- * same in every dimension, so that no order matters. Seconds, or infinity where a call
- * failed. */
+/* Runs the loops of f77_bench.f in C. `start` counts from 1, as in Fortran, and is the
+ * same in every dimension, so the order of dimensions does not matter. The functions
+ * return seconds, or infinity if a call failed. */
 #include <config.h>
 #include <math.h>
 #include <pnetcdf.h>

@@ -1,5 +1,5 @@
-! What a put through module pnetcdf costs, against the same put in C: for one process, the
-! least time of many rounds.
+! Compares the cost of a put through module pnetcdf with that of the same put in C. Runs on one
+! process and reports the minimum time of many rounds.
 !
 !     f90_bench [FILE]
 program f90_bench
@@ -56,7 +56,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! Rounds take turns, so that both meet the same machine.
+  ! Rounds alternate, so that both run under the same conditions.
   subroutine compare(n, times)
     integer, intent(in) :: n, times
     integer :: round, i, status

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a put from Fortran adds to the same put from C, in instructions: no time, so that it
-# holds on any machine.
+# Counts how many more instructions a put from Fortran takes than the same put from C. Unlike times,
+# instruction counts are the same on any machine.
 . "${srcdir:-.}/test/support/tap.sh"
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
@@ -15,7 +15,7 @@ if grep -q '^LDFLAGS = .*-fsanitize' Makefile; then
     exit 0
 fi
 
-# Lines "CASE C FORTRAN-77 FORTRAN-90": instructions a put.
+# Prints lines "CASE C FORTRAN-77 FORTRAN-90": instructions per put.
 count() {
     valgrind --tool=callgrind --callgrind-out-file="$dir/out" \
         benchmarks/f90_puts "$dir/f.nc" 1 "$times" >"$dir/log" 2>&1 || { cat "$dir/log"; return 1; }
@@ -25,7 +25,8 @@ count() {
             for (i in name) print i, n[i, "c"], n[i, "f77"], n[i, "f90"]}' | sort >"$dir/table"
     [ "$(wc -l <"$dir/table")" = 11 ]
 }
-# within COLUMN MOST: so many more than from C, or a hundredth of a long one.
+# within COLUMN MOST: checks that each put takes at most MOST instructions or one percent more than
+# in C, whichever is greater.
 within() {
     awk -v c="$1" -v most="$2" '!($2 > 500 && $c > 500) ||
         ($c - $2 > most && $c > 1.01 * $2) {print; bad = 1}

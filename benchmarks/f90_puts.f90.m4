@@ -1,10 +1,11 @@
 m4_changequote([,])m4_changecom([/*],[*/])m4_divert(-1)
-/* Read with `m4 -P -D PART=loops` and, for the program, `-D PART=main`: in a file of their
- * own, the loops stay subroutines. foreach_case([body]) expands the body once a row:
- * C_TAG    the name of the case
- * C_TYPE   the type, as nfmpi_ has it; T_DECL, T_BIND, T_C, T_NC: what depends on it
- * C_FORM   vara, vars or varm
- * C_SHAPE  1 KiB of values; C_COUNT the same in the order of C */
+/* Processed by `m4 -P -D PART=loops` and, for the program, with `-D PART=main`. The loops
+ * are in a separate file so that they are not inlined. foreach_case([body]) expands the
+ * body once for each row:
+ *     C_TAG    name of the case
+ *     C_TYPE   type in names of nfmpi_; T_DECL, T_BIND, T_C, T_NC depend on it
+ *     C_FORM   vara, vars or varm
+ *     C_SHAPE  shape of 1 KiB of values; C_COUNT: the same in C order */
 m4_define([case_row], [m4_define([C_TAG], [$2])m4_define([C_TYPE], [$3])m4_dnl
 m4_define([C_FORM], [$4])m4_define([C_SHAPE], [$5])m4_define([C_COUNT], [$6])m4_dnl
 m4_indir([TYPE_$3])$1])
@@ -31,7 +32,7 @@ m4_define([TYPE_int8],   [TYPE([integer(c_long_long)], [T_DECL], [longlong], [nf
 m4_define([TYPE_real],   [TYPE([real(c_float)], [T_DECL], [float], [nf90_float])])
 m4_define([TYPE_double], [TYPE([real(c_double)], [T_DECL], [double], [nf90_double])])
 
-/* What follows start and count, in C and Fortran 77, and by keyword. */
+/* The arguments after start and count, in C and Fortran 77, and by keyword. */
 m4_define([MORE_vara], [])
 m4_define([MORE_vars], [two, ])
 m4_define([MORE_varm], [two, $1, ])
@@ -41,7 +42,7 @@ m4_define([NAMED_vars], [[, stride=two]])
 m4_define([NAMED_varm], [[, stride=two, map=columns]])
 m4_define([NAMED], [m4_indir([NAMED_]C_FORM)])
 
-/* SUBROUTINE(language, call): the call many times. */
+/* SUBROUTINE(language, call): defines a subroutine that repeats the call. */
 m4_define([SUBROUTINE], [
   subroutine in_$1_[]C_TAG[](ncid, varid, a, status)
     integer, intent(in) :: ncid, varid
@@ -55,8 +56,8 @@ m4_define([SUBROUTINE], [
 ])
 m4_divert[]m4_dnl
 m4_ifelse(PART, [loops], [m4_dnl
-! Generated from f90_puts.f90.m4: a put of 1 KiB many times, from C, Fortran 77 and Fortran
-! 90, by type, rank and form.
+! Generated from f90_puts.f90.m4: repeats a put of 1 KiB from C, Fortran 77 and Fortran 90, for each
+! type, rank and form.
 module f90_puts_loops
   use, intrinsic :: iso_c_binding
   use mpi
@@ -92,8 +93,8 @@ SUBROUTINE([f90], [nf90mpi_put_var_all(ncid, varid, a, &
 ])
 end module
 ], [m4_dnl
-! Generated from f90_puts.f90.m4: what a put of 1 KiB costs from C, Fortran 77 and Fortran 90,
-! by type, rank and form. Prints microseconds, the least of many rounds in turn.
+! Generated from f90_puts.f90.m4: measures a put of 1 KiB from C, Fortran 77 and Fortran 90, for
+! each type, rank and form. Prints the minimum time of many alternating rounds, in microseconds.
 !
 !     f90_puts FILE ROUNDS TIMES
 program f90_puts

@@ -1,9 +1,9 @@
-# Reads measurements, for tables.awk and aims.awk.
-#   -v cpu=1               rates by CPU time, not by the clock
-# Input: library, folder, then a line of the benchmark program:
+# Reads measurements and computes medians. Used by tables.awk and aims.awk.
+#   -v cpu=1               rates by CPU time instead of elapsed time
+# Each input line has the library, the directory, and a line of the benchmark program's output:
 #   time WORKLOAD OP WAY VARIANT PROCESSES BYTES WALL CPU
 #   count WORKLOAD OP WAY VARIANT PROCESSES WHAT MOST SUM
-# Rows are FOLDER PROCESSES WORKLOAD OP VARIANT, in the order they came.
+# A row is identified by DIRECTORY PROCESSES WORKLOAD OP VARIANT. Rows keep the order of the input.
 BEGIN { FS = OFS = "\t" }
 
 function median(key,    n, i, j, t, v) {
@@ -19,7 +19,7 @@ $3 == "time" {
     row = $2 OFS $8 OFS $4 OFS $5 OFS $7
     if (!(row in bytes)) { rows[++nrows] = row; bytes[row] = $9 }
     seconds = cpu && $9 > 0 ? $11 : $10
-    if ($9 > 0) seconds *= bytes[row] / $9 # a way may have stopped before the end
+    if ($9 > 0) seconds *= bytes[row] / $9 # a way may stop early, so scale its time to all bytes
     values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " seconds
     libraries[$1]
     measured[$6]
@@ -33,7 +33,7 @@ $3 == "count" && $6 == "lib" {
     sum[row OFS $9] = $11
 }
 
-# The quickest raw way in a library's own runs, or 0.
+# Returns the time of the fastest raw way in a library's own runs, or 0 if none was measured.
 function raw(row, lib,    best, w, n, i, t) {
     n = split("runs contig files", w, " ")
     for (i = 1; i <= n; i++)

@@ -1,5 +1,6 @@
-# The picture of the front page, from the tables of README.md and scale.md: speed by PnetCDF's on one
-# node, and rates beside ROMIO's two phases on the simulated machine. In this folder:
+# Draws the front page's picture from the tables in README.md and scale.md: the speed relative to
+# PnetCDF on one node, and the rates compared with ROMIO's two-phase I/O on the simulated machine.
+# Run in this directory:
 #     gnuplot overview.gp && sed -i 's/ *$//' overview.svg
 set datafile separator "|"
 set terminal svg size 1000, 430 font "sans,12" background "white"
@@ -10,7 +11,7 @@ set style fill solid 0.9 border lc rgb "#404040"
 set grid y
 set tics nomirror
 
-# A table's rows of one step, and the rows of workloads whose names fit.
+# Selects a table's rows for one step of the workloads whose names match.
 step(s) = "< grep -E '^\\| (contig-3d|block|columns|interleaved|strided|history-iput|unstruct|flash)[^|]*\\| " . s . " \\|' README.md"
 
 set size 0.6, 1
@@ -28,7 +29,7 @@ plot step("put over") using 6:xtic(word(strcol(2), 1)) title "puts, 4 processes"
     step("get warm") using 6 title "gets, 4" linecolor rgb "#f5cba7", \
     step("get warm") using 7 title "gets, 16" linecolor rgb "#ca6f1e"
 
-# A row of the table of the lattice: rates of puts and gets, by number of processes.
+# Selects a row of the lattice table: the rates of puts and gets for each number of processes.
 rates(row) = "< awk -F'|' -v row='" . row . "' '/^## Beside ROMIO/ { on = 1 } on && index($2, row) && $3 ~ /\\// {"\
     . " split($3 \"/\" $4, r, \"/\"); print \"puts, 256|\" r[1] \"\\ngets, 256|\" r[2]"\
     . " \"\\nputs, 1,024|\" r[3] \"\\ngets, 1,024|\" r[4]; exit }' scale.md"

@@ -1,5 +1,6 @@
-# Speed by PnetCDF's, of the table in README.md: `data` to `out`. A row of points a workload
-# and step, one for each number of processes; on the line both are as fast.
+# Plots the speed relative to PnetCDF using the table in README.md. `data` is the input file, and
+# `out` the output file. Each workload and step is a row with one point per number of processes.
+# Points on the vertical line mean equal speed.
 set datafile separator "|"
 stats data using 0 nooutput
 rows = STATS_records

@@ -1,4 +1,4 @@
-# Rates of the table that tables.awk -v plot=1 writes: `data` to `out`.
+# Plots rates. `data` is the table that tables.awk -v plot=1 prints; `out` is the output file.
 set datafile separator "\t"
 set datafile missing "?"
 stats data skip 1 using 0 nooutput

@@ -1,16 +1,17 @@
-# From single measurements to tables of medians.
+# Prints tables with the medians of measurements.
 #   -v names="ours peer"   the libraries, in the order of the columns
-#   -v plot=1              the rates as a table for gnuplot instead
-#   -v cpu=1               rates by CPU time, not by the clock
+#   -v plot=1              prints the rates as a table for gnuplot instead
+#   -v cpu=1               rates by CPU time instead of elapsed time
 # Use: awk -f medians.awk -f tables.awk MEASUREMENTS
 BEGIN { nnames = split(names, name, " ") }
 
-# ... or in the first library's, if it was run alone.
+# Returns the raw time measured in this library's runs or, if missing, in those of the first
+# library.
 function base(row, lib) { return raw(row, lib) ? raw(row, lib) : raw(row, name[1]) }
 
 function rate(bytes, seconds) { return seconds > 0 ? sprintf("%.0f", bytes / seconds / 1e6) : "-" }
 
-# Ways besides the library, as they come in the columns.
+# Collects the ways other than the library, in the order of the columns.
 function find_ways(    i, extra, title, n) {
     nways = split("runs contig", way, " ")
     n = split("files view hdf5", extra, " ")
@@ -55,14 +56,23 @@ function head(first, each,    i, line, rule, columns, k, c) {
     print rule
 }
 
-# How many names, or segments a process: these have 36 bytes on average.
+# Returns the number n of a variant n=N, or the number of segments per process (36 bytes each on
+# average).
 function size_of(row, f) {
-    if (f[3] == "meta") return substr(f[5], 3) + 0
+    if (match(f[5], /n=/)) return substr(f[5], RSTART + 2) + 0
     return f[3] ~ /^unstructured-/ ? bytes[row] / f[2] / 36 : 0
 }
 
-# How CPU time grows with the number of names or segments from 10^4 on: the slope of the
-# line through the points in logarithms.
+# Returns the label for a rate of growth: the workload (`varn` for all workloads with segments), the
+# step and the variant.
+function title(f,    variant) {
+    variant = f[5]
+    sub(/ ?n=.*/, "", variant)
+    return (f[3] ~ /^unstructured-/ ? "varn" : f[3]) " " f[4] (variant == "" ? "" : " " variant)
+}
+
+# Prints how CPU time grows with the number of items above 10^4: the slope of a line fitted to the
+# points on logarithmic scales.
 function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, order, norder, g) {
     for (i = 1; i <= nrows; i++) {
         split(rows[i], f, OFS)
@@ -71,7 +81,7 @@ function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, 
         for (j = 1; j <= nnames; j++) {
             key = rows[i] OFS name[j] OFS "lib" OFS "cpu"
             if (!known(key) || median(key) <= 0) continue
-            g = f[1] ", " f[2] " processes, " (f[3] == "meta" ? f[4] : "varn " f[4] " " f[5]) ", " name[j]
+            g = f[1] ", " f[2] " processes, " title(f) ", " name[j]
             if (!(g in k)) order[++norder] = g
             x = log(n); y = log(median(key))
             k[g]++; sx[g] += x; sy[g] += y; sxx[g] += x * x; sxy[g] += x * y
@@ -80,13 +90,13 @@ function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, 
     for (i = 1; i <= norder; i++) {
         g = order[i]
         if (k[g] < 2) continue
-        if (!seen++) print "Exponents of growth of CPU time, from 10^4 variables or segments on:\n"
+        if (!seen++) print "Exponents of growth of CPU time, from 10^4 names, segments or requests on:\n"
         printf "- %s: %.2f\n", g, (k[g] * sxy[g] - sx[g] * sy[g]) / (k[g] * sxx[g] - sx[g] ^ 2)
     }
     if (seen) print ""
 }
 
-# Time per byte of more processes against that of fewer.
+# Prints the ratio of the time per byte on more processes to that on fewer processes.
 function growth(from, to,    i, j, f, key, other, line, any) {
     for (i = 1; i <= nrows; i++) {
         split(rows[i], f, OFS)
@@ -105,7 +115,7 @@ function growth(from, to,    i, j, f, key, other, line, any) {
     if (any) print ""
 }
 
-# A time limit may have cut repetitions off.
+# Reports measurements that have fewer repetitions than others because of the time limit.
 function few(    i, j, key, n, v, most, any) {
     for (i = 1; i <= nrows; i++)
         for (j = 1; j <= nnames; j++) {
@@ -116,7 +126,7 @@ function few(    i, j, key, n, v, most, any) {
         for (j = 1; j <= nnames; j++) {
             key = rows[i] OFS name[j] OFS "lib"
             if (!known(key) || (n = split(values[key], v, " ")) >= 5) continue
-            if (!any++) print "Fewer than 5 repetitions, since they take long:\n"
+            if (!any++) print "Measurements with fewer than 5 repetitions, because they take long:\n"
             split(rows[i], v, OFS)
             print "- " name[j] ", " v[2] " processes, " v[3] " " v[4] " " v[5] ", " v[1] ": " n
         }
@@ -142,7 +152,8 @@ function tables(    i, any) {
     few()
 }
 
-# MPI calls of the process that makes most of them; system calls of all together.
+# MPI calls are counted on the process that makes the most. System calls are totals over all
+# processes.
 function count_table(    i, j, f, line, calls, nmpi, ncalls) {
     nmpi = split("collective point_to_point file_collective file_independent file_view file_other", calls, " ")
     ncalls = nmpi + split("write read seek sync", f, " ")

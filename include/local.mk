@@ -1,9 +1,9 @@
-# The public header: configure fills in versions and features, m4 the rest.
+# The public header. configure fills in versions and features, m4 the rest.
 include_HEADERS =
 nodist_include_HEADERS = include/pnetcdf.h include/pnetcdf_ext.h
 noinst_HEADERS += include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h
-# For configure; so they go when it is undone, and not with `make clean`.
+# configure creates these headers, so `make distclean` removes them, but `make clean` does not.
 made_headers = include/pnetcdf.h
 public-headers: $(made_headers)
 .PHONY: public-headers

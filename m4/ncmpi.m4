@@ -1,6 +1,7 @@
-# Checks of this project; each sets what it names.
+# Defines this project's checks. Each macro sets the variables that its comment names.
 
-# NCMPI_FLEX_BISON: for the reader of CDL, unless what they make of it is there already.
+# NCMPI_FLEX_BISON: checks for flex and bison, which generate the CDL reader, unless the generated
+# files exist already.
 AC_DEFUN([NCMPI_FLEX_BISON], [
     AC_REQUIRE([AM_MISSING_HAS_RUN])
     AC_PROG_LEX([noyywrap])
@@ -22,15 +23,16 @@ AC_DEFUN([NCMPI_FLEX_BISON], [
             [AC_MSG_ERROR([bison 3.6 or later was not found, and this checkout, unlike a release, has no src/lib/cdl/cdl_grammar.c (Debian: bison)])])])
 ])
 
-# NCMPI_LARGEFILE: off_t is the same in all sources, whether they include config.h or not.
+# NCMPI_LARGEFILE: gives off_t the same size in all sources, even if they do not include config.h.
 AC_DEFUN([NCMPI_LARGEFILE], [
-    dnl the second is what later versions of autoconf find
+    dnl Later versions of autoconf set the second variable.
     AS_CASE([$ac_cv_sys_file_offset_bits,$ac_cv_sys_largefile_opts],
         [64,* | *,*_FILE_OFFSET_BITS=64*],
         [AC_SUBST([LARGEFILE_CPPFLAGS], [-D_FILE_OFFSET_BITS=64])])
 ])
 
-# NCMPI_MPI: which MPI it is (mpi_flavour), its launcher, and that MPI-IO links.
+# NCMPI_MPI: determines the MPI implementation (mpi_flavour) and its launcher, and checks that
+# programs can be linked with MPI-IO.
 AC_DEFUN([NCMPI_MPI], [
     AC_CACHE_CHECK([for MPI-IO], [ncmpi_cv_mpiio],
         [AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
@@ -52,12 +54,28 @@ AC_DEFUN([NCMPI_MPI], [
     AS_CASE([$mpi_flavour], [mpich], [other_mpi=OMPI_MAJOR_VERSION],
         [openmpi], [other_mpi=MPICH_VERSION], [other_mpi=PNETCDF_OTHER_MPI])
     AC_SUBST([other_mpi])
-    AC_CHECK_FUNCS([MPI_Type_get_contents_c]) dnl MPI-4: types made with large counts
+    AC_CHECK_FUNCS([MPI_Type_get_contents_c]) dnl MPI-4: decodes types with large counts
     AS_IF([test -z "$MPIEXEC"],
         [AC_CHECK_PROGS([MPIEXEC], [mpiexec.$mpi_flavour mpiexec mpirun], [no])])
 ])
 
-# NCMPI_FEATURES: what pnetcdf.h announces.
+# NCMPI_COMPILE: sets CC to the compiler that MPICC runs, with MPI's options, because MPICC is often
+# a script that takes longer than the compiler. CCLD, which links, remains MPICC.
+AC_DEFUN([NCMPI_COMPILE], [
+    AC_SUBST([CCLD], [$CC])
+    ncmpi_more=`AS_ECHO(["$CC"]) | sed "s|^$MPICC||"`
+    AC_CACHE_CHECK([how $MPICC compiles], [ncmpi_cv_compile], [
+        ncmpi_cv_compile=`$MPICC -show -c conftest.c 2>/dev/null | sed -n 's/ -c conftest\.c / /p'`
+        ncmpi_cc=$CC
+        CC=$ncmpi_cv_compile
+        AS_IF([test -z "$CC"], [ncmpi_cv_compile=$MPICC],
+            [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]])], [],
+                [ncmpi_cv_compile=$MPICC])])
+        CC=$ncmpi_cc])
+    CC="$ncmpi_cv_compile$ncmpi_more"
+])
+
+# NCMPI_FEATURES: sets the features that pnetcdf.h announces.
 AC_DEFUN([NCMPI_FEATURES], [
     AC_SUBST([ENABLE_FORTRAN], [0])
     AC_SUBST([ENABLE_CXX], [0])
@@ -75,7 +93,7 @@ AC_DEFUN([NCMPI_FEATURES], [
         [AC_SUBST([ENABLE_DEBUG], [0])])
 ])
 
-# NCMPI_CFLAGS: AM_CFLAGS for all our own code.
+# NCMPI_CFLAGS: sets AM_CFLAGS for all code of this project.
 AC_DEFUN([NCMPI_CFLAGS], [
     ncmpi_flags=
     for flag in -Wall -Wextra -fvisibility=hidden -std=gnu11; do
@@ -88,12 +106,12 @@ AC_DEFUN([NCMPI_CFLAGS], [
     AC_SUBST([AM_CFLAGS], [$ncmpi_flags])
 ])
 
-# NCMPI_SANITIZE_ALL: all is built so that wrong accesses and undefined behaviour end a
-# test, or, with =thread, races.
+# NCMPI_SANITIZE_ALL: builds everything so that invalid accesses and undefined behaviour abort a
+# test. With --enable-sanitizers=thread, data races do.
 AC_DEFUN([NCMPI_SANITIZE_ALL], [
     AC_ARG_ENABLE([sanitizers],
         [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@],
-            [build with sanitizers (for tests): address,undefined, or those of LIST, as -fsanitize takes it])],
+            [build with sanitizers (for tests): address,undefined, or LIST, in the form of -fsanitize])],
         [], [enable_sanitizers=no])
     AS_IF([test "$enable_sanitizers" = yes], [enable_sanitizers=address,undefined])
     AS_IF([test "$enable_sanitizers" != no], [
@@ -108,7 +126,7 @@ AC_DEFUN([NCMPI_SANITIZE_ALL], [
             [AC_MSG_RESULT([no]); AC_MSG_ERROR([$CC cannot link with the sanitizers])])])
 ])
 
-# AX_NCMPI_TRY_FLAG(FLAG): adds it to ncmpi_flags if the compiler takes it.
+# AX_NCMPI_TRY_FLAG(FLAG): adds FLAG to ncmpi_flags if the compiler accepts it.
 AC_DEFUN([AX_NCMPI_TRY_FLAG], [
     ncmpi_saved=$CFLAGS
     CFLAGS="$CFLAGS $1"
@@ -118,22 +136,23 @@ AC_DEFUN([AX_NCMPI_TRY_FLAG], [
     CFLAGS=$ncmpi_saved
 ])
 
-# NCMPI_PACKAGING: the files that tell others how this was built and where it is.
+# NCMPI_PACKAGING: creates the files that describe this library's build and installation to other
+# packages.
 AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([MPICXX])
     AC_SUBST([FFLAGS])
     AC_SUBST([FPPFLAGS])
     AC_SUBST([FCFLAGS])
     AC_SUBST([CONFIGURE_ARGS], [$ac_configure_args])
-    dnl The clock is not asked, so that a later build gives the same files.
+    dnl Does not read the clock, so that a later build creates identical files.
     AC_SUBST([CONFIG_DATE], [$RELEASE_DATE])
     AS_IF([test -n "$SOURCE_DATE_EPOCH"],
         [CONFIG_DATE=`LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%d %b %Y' 2>/dev/null ||
             LC_ALL=C date -u -r "$SOURCE_DATE_EPOCH" '+%d %b %Y'`])
     AC_CHECK_PROGS([DOXYGEN], [doxygen])
 
-    dnl pnetcdf.pc tells the prefix by where it lies itself, so that a tree may be moved, but
-    dnl not what was put elsewhere.
+    dnl pnetcdf.pc derives the prefix from its own location, so that the installed tree can be
+    dnl moved. Directories outside the prefix remain absolute.
     ncmpi_prefix=$prefix ncmpi_exec_prefix=$exec_prefix
     test "$ncmpi_prefix" != NONE || ncmpi_prefix=$ac_default_prefix
     test "$ncmpi_exec_prefix" != NONE || ncmpi_exec_prefix=$ncmpi_prefix
@@ -150,10 +169,10 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([pc_libdir])
     AC_SUBST([pc_includedir])
 
-    dnl The same library for several MPIs beside each other: they need names of their own.
+    dnl Libraries for several MPIs can share a directory if they have different names.
     AC_ARG_WITH([soname-suffix],
         [AS_HELP_STRING([--with-soname-suffix=WORD],
-            [the shared library is libpnetcdf-WORD.so.8, so that those of several MPIs can be in one directory])],
+            [name the shared library libpnetcdf-WORD.so.8, so that libraries for several MPIs can share a directory])],
         [], [with_soname_suffix=no])
     AS_CASE([$with_soname_suffix],
         [no], [],
@@ -168,14 +187,15 @@ AC_DEFUN([NCMPI_PACKAGING], [
     NCMPI_SCRIPT([src/utils/pnetcdf_version/pnetcdf_version])
 ])
 
-# NCMPI_SCRIPT(SCRIPT): one that prints flags, but not those that say where this was built: a build
-# elsewhere gives the same script.
+# NCMPI_SCRIPT(SCRIPT): creates a script that prints compiler flags. Omits flags that contain the
+# build directory, so that builds in other directories create the same script.
 AC_DEFUN([NCMPI_SCRIPT], [
     AC_CONFIG_FILES([$1], [sed 's/ *-f@<:@a-z@:>@*-prefix-map=@<:@^ "'\''@:>@*//g' $1 >$1.new &&
         mv $1.new $1 && chmod +x $1])
 ])
 
-# NCMPI_SANITIZERS: flags for a program that checks itself, if the compiler has them.
+# NCMPI_SANITIZERS: sets the flags for a program with run-time checks, if the compiler supports
+# them.
 AC_DEFUN([NCMPI_SANITIZERS], [
     AC_SUBST([SANITIZE_CFLAGS],
         ['-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined'])
@@ -188,44 +208,45 @@ AC_DEFUN([NCMPI_SANITIZERS], [
     AM_CONDITIONAL([HAVE_SANITIZERS], [test "$ncmpi_cv_sanitizers" = yes])
 ])
 
-# NCMPI_XXHASH: the checksums of logs and of blobs in subfiles, which are compiled in.
+# NCMPI_XXHASH: checks for xxhash.h, whose inline functions compute the checksums of logs and of
+# blobs in subfiles.
 AC_DEFUN([NCMPI_XXHASH], [
     AC_ARG_WITH([xxhash],
-        [AS_HELP_STRING([--without-xxhash], [no checksums of values in subfiles, no driver that logs writes])],
+        [AS_HELP_STRING([--without-xxhash], [build without checksums in subfiles and without the burst buffer])],
         [], [with_xxhash=check])
     have_xxhash=no
     AS_IF([test "x$with_xxhash" != xno],
         [AC_CHECK_HEADER([xxhash.h], [have_xxhash=yes])
         AS_IF([test "x$with_xxhash$have_xxhash" = xyesno],
-            [AC_MSG_ERROR([xxhash was asked for and xxhash.h not found (Debian: libxxhash-dev)])])])
+            [AC_MSG_ERROR([xxhash was requested, but xxhash.h was not found (Debian: libxxhash-dev)])])])
     AM_CONDITIONAL([XXHASH], [test $have_xxhash = yes])
     AS_IF([test $have_xxhash = yes],
         [AC_DEFINE([HAVE_XXHASH], [1], [Define to 1 if there is xxhash.h.])])
 ])
 
-# NCMPI_CODEC(NAME, HEADER, FUNCTION): a library that compresses the values of blobs.
+# NCMPI_CODEC(NAME, HEADER, FUNCTION): checks for a library that compresses the values of blobs.
 AC_DEFUN([NCMPI_CODEC], [
-    AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [no blobs compressed by $1])],
+    AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [do not support blobs compressed by $1])],
         [], [with_$1=check])
     have_$1=no
     AS_IF([test "x$with_$1" != xno],
         [AC_CHECK_HEADER([$2], [AC_SEARCH_LIBS([$3], [$1], [have_$1=yes])])
         AS_IF([test "x$with_$1$have_$1" = xyesno],
-            [AC_MSG_ERROR([$1 was asked for and not found (Debian: lib$1-dev)])])])
+            [AC_MSG_ERROR([$1 was requested but not found (Debian: lib$1-dev)])])])
     AS_IF([test $have_$1 = yes],
         [AC_DEFINE(AS_TR_CPP([HAVE_$1]), [1], [Define to 1 if there is $1.])])
 ])
 
-# NCMPI_BURST_BUFFER: the driver that logs writes, with checksums.
+# NCMPI_BURST_BUFFER: enables the driver that writes puts to logs with checksums.
 AC_DEFUN([NCMPI_BURST_BUFFER], [
     AC_REQUIRE([NCMPI_XXHASH])
     AC_ARG_ENABLE([burst-buffering],
-        [AS_HELP_STRING([--disable-burst-buffering], [no driver that logs writes])],
+        [AS_HELP_STRING([--disable-burst-buffering], [do not build the burst-buffer driver])],
         [], [enable_burst_buffering=check])
     AS_IF([test "$enable_burst_buffering" != no], [
         AS_IF([test "$have_xxhash" = no], [
             AS_IF([test "$enable_burst_buffering" = yes],
-                [AC_MSG_ERROR([burst buffering was asked for and xxhash.h not found (Debian: libxxhash-dev)])])
+                [AC_MSG_ERROR([burst buffering was requested, but xxhash.h was not found (Debian: libxxhash-dev)])])
             enable_burst_buffering=no], [enable_burst_buffering=yes])])
     AM_CONDITIONAL([BURST], [test "$enable_burst_buffering" = yes])
     AS_IF([test "$enable_burst_buffering" = yes], [
@@ -234,11 +255,12 @@ AC_DEFUN([NCMPI_BURST_BUFFER], [
         [AC_SUBST([ENABLE_BURST_BUFFERING], [0])])
 ])
 
-# NCMPI_LOAD_NETCDF: netCDF-C, for netCDF-4 files; it is loaded when a program meets one, and not linked.
+# NCMPI_LOAD_NETCDF: selects the netCDF-C library for netCDF-4 files. The library is not linked, but
+# loaded when a program first uses a netCDF-4 file.
 AC_DEFUN([NCMPI_LOAD_NETCDF], [
     AC_ARG_WITH([netcdf4],
-        [AS_HELP_STRING([--with-netcdf4@<:@=LIBRARY@:>@], [load this netCDF-C for netCDF-4 files (default: the first that is found when a program needs it)])
-AS_HELP_STRING([--without-netcdf4], [no netCDF-4 files])],
+        [AS_HELP_STRING([--with-netcdf4@<:@=LIBRARY@:>@], [netCDF-C library for netCDF-4 files (default: the first one found when a program needs it)])
+AS_HELP_STRING([--without-netcdf4], [do not support netCDF-4 files])],
         [], [with_netcdf4=yes])
     netcdf4=$with_netcdf4
     AS_IF([test "x$with_netcdf4" = xno], [AC_SUBST([ENABLE_NETCDF4], [0])],

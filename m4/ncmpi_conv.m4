@@ -1,6 +1,6 @@
-# NCMPI_CONV: how to compile the loops of src/lib/conv. CONV_CFLAGS asks for
-# vectors where -O2 alone does not; CONV_AVX2 says that a second compilation for
-# AVX2 can be made, and be chosen when the program runs.
+# NCMPI_CONV: determines how to compile the loops of src/lib/conv. CONV_CFLAGS requests
+# vectorization where -O2 alone does not. CONV_AVX2 means that the loops can also be compiled for
+# AVX2 and selected at run time.
 AC_DEFUN([NCMPI_CONV], [
     ncmpi_saved=$CFLAGS
     CONV_CFLAGS="-ftree-vectorize -fvect-cost-model=dynamic"

@@ -1,13 +1,14 @@
-# NCMPI_CXX_COMPILER: MPICXX, given or found beside MPICC, or "no"; CXX is the same. To be
-# called before LT_INIT, which must know of it, and after NCMPI_FORTRAN_COMPILERS.
+# NCMPI_CXX_COMPILER: sets MPICXX, unless the user has set it, to the compiler that accompanies
+# MPICC, or to "no" if there is none. Sets CXX to the same compiler. Call this macro after
+# NCMPI_FORTRAN_COMPILERS and before LT_INIT, which uses CXX.
 AC_DEFUN([NCMPI_CXX_COMPILER], [
     AC_ARG_ENABLE([cxx],
         [AS_HELP_STRING([--disable-cxx],
-            [leave out the C++ interface; it is built where a compiler is found])],
+            [do not build the C++ interface, which is otherwise built if a compiler is found])],
         [], [enable_cxx=auto])
     AS_CASE([$enable_cxx], [yes|no|auto], [],
         [AC_MSG_ERROR([--enable-cxx takes no value])])
-    # A CXX of "no" is how other packages are told to do without.
+    # Other packages set CXX to "no" to disable C++.
     AS_IF([test "$CXX" = no || test "$MPICXX" = no],
         [test "$enable_cxx" = yes || enable_cxx=no])
     AS_IF([test "$enable_cxx" = no], [MPICXX=no])
@@ -16,19 +17,20 @@ AC_DEFUN([NCMPI_CXX_COMPILER], [
     AC_PROG_CXX
 ])
 
-# NCMPI_CXX: can the C++ interface be built, and what do C programs that are linked with it
-# need. Sets have_cxx, ENABLE_CXX, AM_CXXFLAGS, CXX_RUNTIME, HAVE_CXX.
+# NCMPI_CXX: checks whether the C++ interface can be built, and determines the libraries that C
+# programs need to link with it. Sets have_cxx, ENABLE_CXX, AM_CXXFLAGS, CXX_RUNTIME, HAVE_CXX.
 AC_DEFUN([NCMPI_CXX], [
     have_cxx=$enable_cxx cxx_lacks=
     AS_IF([test "$MPICXX" = no], [have_cxx=no cxx_lacks='there is no MPI C++ compiler'])
-    # What MPI once had for C++ is not used, and the compilers of today warn of it.
+    # Disables the old C++ bindings of MPI, which are not used and cause warnings in current
+    # compilers.
     AC_SUBST([CXX_MPI_CPPFLAGS], ['-DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX'])
     AS_IF([test "$have_cxx" != no], [NCMPI_CXX_FLAGS])
     AS_IF([test "$have_cxx" != no], [NCMPI_CXX_MPI])
     AS_IF([test "$have_cxx" != no], [NCMPI_CXX_RUNTIME])
     AS_IF([test "$have_cxx" = no], [
         AS_IF([test "$enable_cxx" = yes],
-            [AC_MSG_ERROR([the C++ interface was asked for and cannot be built: $cxx_lacks])])
+            [AC_MSG_ERROR([the C++ interface was requested but cannot be built: $cxx_lacks])])
         AS_IF([test "$enable_cxx" = auto],
             [AC_MSG_WARN([no C++ interface: $cxx_lacks])])
         MPICXX= CXXFLAGS=],
@@ -53,7 +55,7 @@ AC_DEFUN([NCMPI_CXX_FLAGS], [
     AC_LANG_POP([C++])
 ])
 
-# NCMPI_CXX_MPI: a program can be linked, in C++11, with the MPI of MPICC.
+# NCMPI_CXX_MPI: checks that a C++11 program can be linked with the MPI of MPICC.
 AC_DEFUN([NCMPI_CXX_MPI], [
     AC_LANG_PUSH([C++])
     ncmpi_saved=$CPPFLAGS
@@ -79,7 +81,7 @@ AC_DEFUN([NCMPI_CXX_MPI], [
         [have_cxx=no cxx_lacks="$CXX cannot link a program in C++11 with the MPI of $MPICC; see config.log"])
 ])
 
-# NCMPI_CXX_RUNTIME: the libraries without which a C program cannot be linked with C++.
+# NCMPI_CXX_RUNTIME: determines the libraries that a C program needs to link with C++ code.
 AC_DEFUN([NCMPI_CXX_RUNTIME], [
     AC_CACHE_CHECK([for the run-time library of C++], [ncmpi_cv_cxx_runtime], [
         ncmpi_cv_cxx_runtime=unknown

@@ -1,6 +1,6 @@
-# NCMPI_F90: can module pnetcdf be built: arrays of any rank go to C with a descriptor
-# (Fortran 2018). Sets HAVE_F90 and HAVE_MPI_F08, and how modules are written and found,
-# FC_MODOUT and FC_MODINC.
+# NCMPI_F90: checks whether the module pnetcdf can be built. The module passes arrays of any rank to
+# C by descriptors (Fortran 2018). Sets HAVE_F90 and HAVE_MPI_F08, and the options for writing and
+# finding modules, FC_MODOUT and FC_MODINC.
 AC_DEFUN([NCMPI_F90], [
     have_f90=$have_fortran have_mpi_f08=no
     AS_IF([test "$have_f90" = yes], [
@@ -13,7 +13,7 @@ AC_DEFUN([NCMPI_F90], [
         AC_LANG_POP([Fortran])])
     AS_IF([test "$have_f90" = yes], [NCMPI_F90_HEADER])
     AS_IF([test "$have_fortran" = yes && test "$have_f90" = no],
-        [AC_MSG_WARN([no module pnetcdf: $FC does not know enough of Fortran 2018; see config.log])])
+        [AC_MSG_WARN([no module pnetcdf: $FC does not support enough of Fortran 2018; see config.log])])
     AM_CONDITIONAL([HAVE_F90], [test "$have_f90" = yes])
     AM_CONDITIONAL([HAVE_MPI_F08], [test "$have_mpi_f08" = yes])
     AC_SUBST([have_f90])
@@ -44,7 +44,8 @@ end module
     AS_IF([test "$ncmpi_cv_f90_ranks" = no], [have_f90=no])
 ])
 
-dnl Linked, because its functions bear names that a compiler may spell otherwise than MPI's did.
+dnl Links the program, because the compiler may spell names in the module differently from the
+dnl compiler that MPI was built with.
 AC_DEFUN([NCMPI_F90_MPI_F08], [
     AC_CACHE_CHECK([whether MPI has the module mpi_f08], [ncmpi_cv_mpi_f08],
         [AC_LINK_IFELSE([AC_LANG_SOURCE([[program conftest
@@ -59,8 +60,8 @@ end program
     have_mpi_f08=$ncmpi_cv_mpi_f08
 ])
 
-# The C header of those descriptors is the Fortran compiler's; other C compilers need to be
-# shown it too. It is copied, because what lies beside it is not for them.
+# NCMPI_F90_HEADER: finds the C header of these descriptors, which comes with the Fortran compiler.
+# Copies the header for other C compilers, which must not use the Fortran compiler's other headers.
 AC_DEFUN([NCMPI_F90_HEADER], [
     AC_CACHE_CHECK([for ISO_Fortran_binding.h], [ncmpi_cv_f90_header], [
         ncmpi_cv_f90_header=`$FC -print-file-name=include/ISO_Fortran_binding.h 2>/dev/null`

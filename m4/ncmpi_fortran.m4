@@ -1,13 +1,14 @@
-# NCMPI_FORTRAN_COMPILERS: MPIF77 and MPIF90, given or found beside MPICC, or "no"; F77 and
-# FC are the same. To be called before LT_INIT, which must know of them.
+# NCMPI_FORTRAN_COMPILERS: sets MPIF77 and MPIF90, unless the user has set them, to the compilers that
+# accompany MPICC, or to "no" if there are none. Sets F77 and FC to the same compilers. Call this
+# macro before LT_INIT, which uses F77 and FC.
 AC_DEFUN([NCMPI_FORTRAN_COMPILERS], [
     AC_ARG_ENABLE([fortran],
         [AS_HELP_STRING([--disable-fortran],
-            [leave out the Fortran interfaces; they are built where a compiler is found])],
+            [do not build the Fortran interfaces, which are otherwise built if a compiler is found])],
         [], [enable_fortran=auto])
     AS_CASE([$enable_fortran], [yes|no|auto], [],
         [AC_MSG_ERROR([--enable-fortran takes no value])])
-    # An FC or F77 of "no" is how other packages are told to do without.
+    # Other packages set FC or F77 to "no" to disable Fortran.
     AS_IF([test "$FC" = no || test "$F77" = no || test "$MPIF77" = no || test "$MPIF90" = no],
         [test "$enable_fortran" = yes || enable_fortran=no])
     AS_IF([test "$enable_fortran" = no], [MPIF77=no MPIF90=no])
@@ -21,8 +22,8 @@ AC_DEFUN([NCMPI_FORTRAN_COMPILERS], [
     AC_PROG_FC
 ])
 
-# NCMPI_FIND_BESIDE(VARIABLE, NAMES): of NAMES the first that is there, with the ending
-# and in the place of MPICC.
+# NCMPI_FIND_BESIDE(VARIABLE, NAMES): finds the first of NAMES that exists in the directory of
+# MPICC, with the suffix of MPICC's name.
 AC_DEFUN([NCMPI_FIND_BESIDE], [
     AS_IF([test -z "$$1" && test -n "$ncmpi_dir"], [
         for ncmpi_name in $2; do
@@ -35,8 +36,8 @@ AC_DEFUN([NCMPI_FIND_BESIDE], [
         AC_CHECK_PROGS([$1], [$ncmpi_names], [no])])
 ])
 
-# NCMPI_FORTRAN: can the Fortran interfaces be built, and how does the compiler spell names
-# and pass strings. Sets have_fortran, ENABLE_FORTRAN, F77_NAME, HAVE_FORTRAN.
+# NCMPI_FORTRAN: checks whether the Fortran interfaces can be built, and determines how the compiler
+# spells names and passes strings. Sets have_fortran, ENABLE_FORTRAN, F77_NAME, HAVE_FORTRAN.
 AC_DEFUN([NCMPI_FORTRAN], [
     have_fortran=$enable_fortran
     AS_IF([test "$have_fortran" != no], [NCMPI_FORTRAN_MPI])
@@ -44,12 +45,12 @@ AC_DEFUN([NCMPI_FORTRAN], [
     AS_IF([test "$have_fortran" != no], [NCMPI_FORTRAN_STRINGS])
     AS_IF([test "$have_fortran" = no], [
         AS_IF([test "$enable_fortran" = yes],
-            [AC_MSG_ERROR([the Fortran interfaces were asked for and cannot be built: ${fortran_lacks:-there is no MPI Fortran compiler}])])
+            [AC_MSG_ERROR([the Fortran interfaces were requested but cannot be built: ${fortran_lacks:-there is no MPI Fortran compiler}])])
         AS_IF([test "$enable_fortran" = auto],
             [AC_MSG_WARN([no Fortran interfaces: ${fortran_lacks:-there is no MPI Fortran compiler}])])
         MPIF77= MPIF90= FFLAGS= FCFLAGS=],
         [have_fortran=yes; AC_SUBST([ENABLE_FORTRAN], [1])])
-    dnl for tests: indices are checked, and one buffer may have many types
+    dnl For the tests: check array indices, and allow calls with buffers of different types.
     AC_SUBST([FORTRAN_CHECKS])
     AS_IF([test "$ac_cv_fc_compiler_gnu" = yes],
         [FORTRAN_CHECKS="-fcheck=all -fallow-argument-mismatch -w"])
@@ -57,7 +58,8 @@ AC_DEFUN([NCMPI_FORTRAN], [
     AC_SUBST([have_fortran])
 ])
 
-# NCMPI_FORTRAN_MPI: a program can be linked, with offsets of the size that C has.
+# NCMPI_FORTRAN_MPI: checks that a Fortran program can be linked with MPI, and that its offsets have
+# the same size as in C.
 AC_DEFUN([NCMPI_FORTRAN_MPI], [
     AC_LANG_PUSH([Fortran])
     AC_CACHE_CHECK([whether $FC builds programs with MPI], [ncmpi_cv_fortran_mpi],
@@ -78,8 +80,8 @@ AC_DEFUN([NCMPI_FORTRAN_MPI], [
         [have_fortran=no fortran_lacks="$FC cannot link a program with MPI whose offsets have 8 bytes; see config.log"])
 ])
 
-# NCMPI_FORTRAN_NAMES: F77_NAME(name, NAME) is what the compiler makes of a name that has an
-# underscore in it. Only the object is linked, so no library of the compiler is needed.
+# NCMPI_FORTRAN_NAMES: defines F77_NAME(name, NAME) as the symbol that the compiler generates for a
+# name with an underscore. The test links only the object, so it needs no library of the compiler.
 AC_DEFUN([NCMPI_FORTRAN_NAMES], [
     AC_CACHE_CHECK([how $F77 spells names], [ncmpi_cv_fortran_names], [
         ncmpi_cv_fortran_names=unknown
@@ -106,7 +108,8 @@ AC_DEFUN([NCMPI_FORTRAN_NAMES], [
         [AC_DEFINE_UNQUOTED([F77_NAME(name,NAME)], [NAME$ncmpi_end])])
 ])
 
-# NCMPI_FORTRAN_STRINGS: the type of the hidden lengths at the end of the arguments.
+# NCMPI_FORTRAN_STRINGS: determines the type of the hidden string lengths at the end of argument
+# lists.
 AC_DEFUN([NCMPI_FORTRAN_STRINGS], [
     AC_LANG_PUSH([Fortran])
     ncmpi_saved_ext=$ac_ext
@@ -123,8 +126,8 @@ AC_DEFUN([NCMPI_FORTRAN_STRINGS], [
         [Type of the hidden lengths of Fortran strings.])
 ])
 
-# NCMPI_NETCDF_FORTRAN: for tests that compare with netCDF-Fortran. Sets HAVE_NETCDFF and
-# where its include file is, NETCDFF_DIR.
+# NCMPI_NETCDF_FORTRAN: finds netCDF-Fortran for the tests that compare with it. Sets HAVE_NETCDFF
+# and the directory of its include file, NETCDFF_DIR.
 AC_DEFUN([NCMPI_NETCDF_FORTRAN], [
     have_netcdff=no
     AC_SUBST([NETCDFF_DIR])

@@ -1,12 +1,12 @@
-# NCMPI_LINKER: what the linker does for the shared library. To be called after LT_INIT, NCMPI_CXX
-# and whatever adds to CFLAGS and LDFLAGS.
+# NCMPI_LINKER: determines the linker's features for the shared library. Call this after LT_INIT,
+# NCMPI_CXX and all macros that modify CFLAGS or LDFLAGS.
 AC_DEFUN([NCMPI_LINKER], [
     NCMPI_SYMBOL_VERSIONS
     NCMPI_CXX_APART
 ])
 
-# NCMPI_SYMBOL_VERSIONS: sets SYMBOL_VERSIONS, the linker's option for src/lib/pnetcdf.map, if it
-# takes that file.
+# NCMPI_SYMBOL_VERSIONS: sets SYMBOL_VERSIONS to the linker option for src/lib/pnetcdf.map if the
+# linker accepts that file.
 AC_DEFUN([NCMPI_SYMBOL_VERSIONS], [
     AC_CACHE_CHECK([whether the linker gives symbols versions], [ncmpi_cv_symbol_versions], [
         ncmpi_saved=$LDFLAGS ncmpi_saved_cflags=$CFLAGS
@@ -22,10 +22,11 @@ int ncmpi_probe(void) { return 0; }]])],
 
 m4_pattern_allow([^AS_NEEDED$])
 
-# NCMPI_CXX_APART: the C++ interface is a shared library of its own, libpnetcdf_cxx, and
-# libpnetcdf.so a linker script that names both. A program in C is then linked with the one alone,
-# and loads no C++ library. Linkers have to look for both beside the script, wherever it is
-# (GNU's do since 2.32, gold, lld and mold too); without that, C++ is in libpnetcdf itself.
+# NCMPI_CXX_APART: makes the C++ interface a separate shared library, libpnetcdf_cxx, and
+# libpnetcdf.so a linker script that names both libraries. A C program is then linked only with
+# libpnetcdf, and loads no C++ library. The linker must search for both in the directory of the
+# script, wherever it is (GNU ld does since 2.32; gold, lld and mold do, too). With other linkers,
+# libpnetcdf itself contains the C++ interface.
 AC_DEFUN([NCMPI_CXX_APART], [
     AC_CACHE_CHECK([whether a linker script can stand for two libraries], [ncmpi_cv_linker_script], [
         ncmpi_cv_linker_script=no

@@ -1,4 +1,5 @@
-/* The parameters, and a process's work. */
+/* Reads the machine's parameters and charges processes for the time that their work
+ * takes. */
 #include "machine.h"
 
 #include <simgrid/actor.h>
@@ -68,7 +69,7 @@ static void set(const char *name, double value)
     machine_fail("there is no such parameter", name);
 }
 
-/* "name value # where the value is from" */
+/* Parses lines of the form "name value # source of the value". */
 static void read_parameters(const char *path)
 {
     char line[512], name[64];
@@ -147,7 +148,7 @@ int machine_node(void)
 struct debt {
     int64_t bytes, pieces;
 };
-static struct debt *debts; /* by the process's number in the simulation */
+static struct debt *debts; /* indexed by process number within the simulation */
 static long ndebts;
 
 static struct debt *my_debt(void)
@@ -169,8 +170,9 @@ void *machine_grow(void *array, long old, long n, size_t size)
     return more;
 }
 
-/* The host's speed is the rate of one core, and it has as many cores as all can be busy
- * copying at once. */
+/* Spends the simulated time of the work charged so far. In SimGrid's platform, a host has
+ * the speed of one core, and as many cores as can copy memory at full speed at the same
+ * time. */
 static void pay(struct debt *d)
 {
     struct debt due = *d;
@@ -197,7 +199,8 @@ void machine_settle(void)
     if (d->bytes > 0 || d->pieces > 0) pay(d);
 }
 
-/* Cores do not share what it takes, unlike copying. */
+/* Charges for computation. Unlike copying, computation is not slowed down by other
+ * cores. */
 void machine_compute(int64_t bytes, double rate)
 {
     if (rate <= 0) return;

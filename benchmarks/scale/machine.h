@@ -1,7 +1,6 @@
-/* A simulated machine: nodes with cores, memory and a link each, and a parallel file
- * system of servers with stripes and locks. SimGrid runs the processes; all of them live
- * in one process of the system, one at a time, so that nothing here needs a lock of its
- * own. */
+/* A simulated machine: nodes, each with cores, memory and a network link, and a parallel
+ * file system whose servers have stripes and locks. SimGrid runs all simulated processes
+ * inside one operating-system process, one at a time, so this code needs no locks. */
 #ifndef SCALE_MACHINE_H
 #define SCALE_MACHINE_H
 
@@ -10,56 +9,65 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- parameters: one line each in a machine's file ---- */
+/* ---- parameters, each of which is set by a line in the machine's file ---- */
 
 struct machine {
-    double nodes;                 /* in use; set by `run` */
-    double servers;               /* of objects */
-    double servers_per_node;      /* if not 0, there are so many for each node in use */
-    double stripe_count;          /* servers that a file is on; 0: all */
-    double server_rate;           /* bytes a second */
-    double server_request;        /* seconds of its time a request takes besides */
-    double request_bytes;         /* a larger one is sent in parts */
-    double stripe;                /* bytes */
-    double lock_transfer;         /* seconds until another node has a stripe's lock */
-    double lock_transfer_reading; /* the same, of one that has been written, to read it */
-    double lock_grows;            /* not 0: ranges, as large as can be: machine_lock.c */
-    double stall_every;  /* seconds between a server's stalls, in the mean; 0: none */
-    double stall_time;   /* seconds that each takes */
-    double others;       /* part of the servers' time that other jobs take */
-    double seed;         /* of when servers stall and others come */
-    double file_latency; /* seconds from a node to a server and back */
-    double process_rate; /* bytes a second of file traffic of one process; 0: any */
-    double opens;        /* that the metadata server passes in a second */
-    double link_rate, link_latency; /* of a node, each way */
-    double network_rate;   /* bytes a second between all nodes and servers; 0: any */
-    double copy_rate;      /* bytes a second that one core copies or converts */
-    double node_copy_rate; /* all cores of a node together */
-    double piece_time;     /* seconds for each call that moves or finds a piece */
-    double wake_time;      /* seconds until a process that sleeps is awake */
-    double message_time;   /* seconds of a core for each message */
-    double compress_rate;  /* bytes of values a second that one core compresses; 0: any */
-    double expand_rate;    /* the same of expanding them */
-    double spoil;          /* not 0: each so-manyth write puts a wrong byte */
+    double nodes;            /* nodes in use; set by `run` */
+    double servers;          /* number of object servers */
+    double servers_per_node; /* number of servers per node in use; 0 if `servers` is
+                              * fixed */
+    double stripe_count;     /* number of servers that store a file; 0 for all */
+    double server_rate;      /* bytes per second */
+    double server_request;   /* seconds of a server's time for each request */
+    double request_bytes;    /* maximum size of a request in bytes; larger ones are
+                              * split */
+    double stripe;           /* stripe size in bytes */
+    double lock_transfer;    /* seconds to transfer a stripe's lock to another node */
+    double lock_transfer_reading; /* the same if the lock was held for writing and is
+                                   * needed for reading */
+    double lock_grows;   /* nonzero if servers grant locks on ranges, each as large as
+                          * possible (machine_lock.c) */
+    double stall_every;  /* mean seconds between stalls of a server; 0 for no stalls */
+    double stall_time;   /* duration of a stall in seconds */
+    double others;       /* fraction of the servers' time that other jobs use */
+    double seed;         /* seed for the times of stalls and of other jobs' requests */
+    double file_latency; /* round-trip time in seconds between a node and a server */
+    double process_rate; /* file bandwidth of one process in bytes per second; 0 if
+                          * unlimited */
+    double opens;        /* number of opens per second that the metadata server can
+                          * handle */
+    double link_rate, link_latency; /* bytes per second of a node's link in each
+                                     * direction */
+    double network_rate;   /* total bandwidth between all nodes and servers, in bytes per
+                            * second; 0 if unlimited */
+    double copy_rate;      /* bytes per second that one core copies or converts */
+    double node_copy_rate; /* the same for all cores of a node combined */
+    double piece_time;     /* seconds per call that copies or finds a piece */
+    double wake_time;      /* seconds to wake a sleeping process */
+    double message_time;   /* seconds of a core's time per message */
+    double compress_rate;  /* bytes of values per second that one core compresses; 0 if
+                            * unlimited */
+    double expand_rate;    /* the same for decompression */
+    double spoil;          /* every n-th write stores a wrong byte; 0 for no errors */
 };
 const struct machine *machine_get(void);
 
-/* Servers in use, and those that a file is on; the bytes a second that this machine can
- * move to or from a file. */
+/* Return the number of servers in use, the number of servers per file, and the maximum
+ * rate at which a file can be accessed, in bytes per second. */
 int machine_servers(void);
 int machine_file_servers(void);
 double machine_limit(void);
 
-/* ---- what happened ---- */
+/* ---- counters ---- */
 
 struct machine_counts {
-    int64_t messages, message_bytes;           /* between nodes */
-    int64_t node_messages, node_message_bytes; /* within nodes */
+    int64_t messages, message_bytes;           /* sent between nodes */
+    int64_t node_messages, node_message_bytes; /* sent within nodes */
     int64_t reads, read_bytes, writes, written_bytes, lock_transfers, opens, metadata;
     int64_t copied_bytes, waits;
-    int64_t window_bytes; /* largest of a process: its share in its node's windows */
+    int64_t window_bytes; /* largest part that a process has in its node's window */
 };
-/* Of all processes together, so far. */
+/* Returns the counters, which are sums over all processes. */
 const struct machine_counts *machine_counts_get(void);
 
 /* ---- time ---- */
@@ -67,37 +75,41 @@ const struct machine_counts *machine_counts_get(void);
 double machine_now(void);
 void machine_wait_until(double time);
 
-/* Work of this process's core: bytes to copy or convert, and pieces to see to. It is
- * charged in lots. machine_settle charges what is left. */
+/* Charge this process's core for copying or converting bytes and for handling pieces.
+ * Charges are collected; machine_settle spends the time collected so far. */
 void machine_work(int64_t bytes, int64_t pieces);
 void machine_settle(void);
 
-/* Work of this process's core alone, at so many bytes a second. */
+/* Charges only this process's core, at `rate` bytes per second, without using the node's
+ * memory bandwidth. */
 void machine_compute(int64_t bytes, double rate);
 
-/* Which node this process is on. */
+/* Returns the node on which this process runs. */
 int machine_node(void);
 
 /* ---- the file system ---- */
 
 struct store_file;
 
-/* The file of that name, and its bytes; NULL with errno set. One metadata request. */
+/* Opens the file with this name, which takes one metadata request. Returns NULL and sets
+ * errno on error. */
 struct store_file *store_open(const char *path, int flags);
 void store_close(struct store_file *f);
-/* A file that is new is on so many servers. */
+/* Sets the number of servers that will store a new file. */
 void store_narrow(struct store_file *f, int servers);
-/* The open file with that inode, and another user of it who has not opened it. */
+/* store_find returns the open file with this inode. store_join registers another user of
+ * the file that did not open it itself. */
 struct store_file *store_find(dev_t device, ino_t inode);
 void store_join(struct store_file *f);
-/* Somebody looks whether a file is there. One metadata request. */
+/* Returns whether a file exists, which takes one metadata request. */
 void store_look(void);
 int store_delete(const char *path);
 int64_t store_size(struct store_file *f);
 int store_resize(struct store_file *f, int64_t size);
 int store_sync(struct store_file *f);
 
-/* Takes the simulated time as well; -1 with errno set, else what was moved. */
+/* Transfer bytes and advance the simulated time. Return the number of bytes moved, or -1
+ * with errno set. */
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n);
 int64_t store_read(struct store_file *f, int64_t offset, void *bytes, int64_t n);
 

@@ -1,12 +1,13 @@
-/* Collective calls that SMPI makes with messages in proportion to the number of
- * processes, and MPI libraries with its logarithm. */
+/* Replaces collective calls for which SMPI sends a number of messages proportional to the
+ * number of processes, where real MPI libraries send only a logarithmic number. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine_mpi.h"
 
-/* Recursive doubling: with each partner the sum of a group twice as large. Operations
- * commute. */
+/* Implements the reduction by recursive doubling: each exchange with a partner doubles
+ * the size of the group whose values have been combined. Requires commutative
+ * operations. */
 static int scan(const void *mine, void *result, int count, MPI_Datatype type, MPI_Op op,
                 MPI_Comm comm, bool exclusive)
 {
@@ -64,7 +65,8 @@ static int by_key(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Those of `all` who have `colour`, in order, to the front of `ranks`. */
+/* Stores the ranks of the members that have `colour` in `ranks`, ordered by key. Returns
+ * their number. */
 static int pick(struct member *all, int n, int colour, int *ranks)
 {
     int found = 0;
@@ -76,8 +78,8 @@ static int pick(struct member *all, int n, int colour, int *ranks)
     return found;
 }
 
-/* All tell all: SMPI sends everything through process 0, which takes the square of the
- * number of processes to simulate. */
+/* Splits the communicator by an allgather. SMPI's own version sends everything through
+ * process 0, which takes quadratic time to simulate. */
 int __wrap_MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *made)
 {
     struct member me = {colour, key, 0};

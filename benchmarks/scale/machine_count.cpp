@@ -1,5 +1,6 @@
-/* Counts messages, of whichever call they are part: the network asks for a factor to the
- * latency of each. */
+/* Counts messages, including those that collective calls send. SimGrid's network model
+ * calls a callback for each message's latency factor, and this callback counts the
+ * messages. */
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -22,7 +23,8 @@ static double count(double size, const sg4::Host *from, const sg4::Host *to,
     return 1;
 }
 
-/* The platform is there when the program is loaded, and the simulation not yet begun. */
+/* Registers the callback when the program is loaded: the platform exists by then, and the
+ * simulation has not started. */
 __attribute__((constructor)) static void begin()
 {
     const auto *root = sg4::Engine::get_instance()->get_netzone_root();

@@ -1,4 +1,4 @@
-/* What the machine's files share. */
+/* Declarations that are shared by the source files of the machine. */
 #ifndef SCALE_MACHINE_IMPL_H
 #define SCALE_MACHINE_IMPL_H
 
@@ -8,7 +8,7 @@ extern struct machine_counts machine_count;
 
 void machine_fail(const char *what, const char *which) __attribute__((noreturn));
 
-/* realloc of old to n elements; the new ones are zero. */
+/* Resizes an array to n elements and clears the new ones. */
 void *machine_grow(void *array, long old, long n, size_t size);
 
 #endif

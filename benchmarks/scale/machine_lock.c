@@ -1,16 +1,16 @@
-/* Locks of stripes, and of objects: what a node must have before it writes, or reads what
- * may be cached elsewhere. Two policies:
+/* Locks on stripes and objects. A node must hold a lock before it writes data, or reads
+ * data that may be cached elsewhere. There are two policies:
  *
- * - A stripe has a lock of its own, and nothing else goes with it.
- * - lock_grows: an object, which is the part of a file that one server has, has locks of
- *   ranges. The server grows what it grants as far as nobody else's lock is in the
- *   way, so that a node which is alone asks once; where many are in the way, by 32 MiB
- *   at most. A request takes away whole locks of other nodes, however little of them
- *   it needs. So does Lustre.
+ * - Each stripe has a lock.
+ * - lock_grows: locks cover ranges of an object, which is the part of a file on one
+ *   server. The server extends each granted range up to the next lock that another node
+ *   holds, so a node that is the only user needs just one request. If there are many
+ *   other locks, the extension is limited to 32 MiB. A request revokes conflicting locks
+ *   of other nodes completely, however small the overlap is. This is Lustre's policy.
  *
- * Requests that wait for a lock queue. A node uses the one it has until it is called
- * back; what it was used for by then is waited for, and then the transfer takes its time.
- */
+ * Requests that wait for a lock are queued. A node keeps its lock until the server
+ * revokes it. The transfer starts when all requests under the lock have been served, and
+ * takes simulated time. */
 #include <limits.h>
 #include <simgrid/actor.h>
 #include <simgrid/mutex.h>
@@ -22,7 +22,7 @@ enum { NOBODY = -1, READERS = -2 };
 
 struct stripe {
     int owner, waiting;
-    double busy; /* until the requests it was given for are done */
+    double busy; /* time at which the last request under this lock is complete */
     sg_mutex_t turn;
 };
 
@@ -42,7 +42,7 @@ struct object {
 struct locks {
     struct stripe *stripes;
     long nstripes;
-    struct object *objects; /* one for each server */
+    struct object *objects; /* one list of locks per server */
     long nobjects;
 };
 
@@ -72,7 +72,8 @@ static void take_turn(sg_mutex_t *turn)
     sg_mutex_lock(*turn);
 }
 
-/* What others did with a lock is waited for, and then the transfer. */
+/* Waits until the requests under a lock have been served and the lock has been
+ * transferred. */
 static void call_back(double busy, int want)
 {
     machine_count.lock_transfers++;
@@ -80,7 +81,7 @@ static void call_back(double busy, int want)
     sg_actor_sleep_for(price(want));
 }
 
-/* ---- a lock for each stripe ---- */
+/* ---- one lock per stripe ---- */
 
 static struct stripe *stripe_at(struct locks *l, long i)
 {
@@ -98,8 +99,8 @@ static bool is_taken(const struct stripe *s, int want, int node)
     return s->owner != NOBODY && s->owner != want && s->owner != node && price(want) > 0;
 }
 
-/* Stripes move when the array of them grows, so this looks again whenever it has slept.
- */
+/* Requests a stripe's lock. The array of stripes may move while the process sleeps, so
+ * the stripe is looked up again afterwards. */
 static double use_stripe(struct locks *l, const struct lock_use *u, int want, int node)
 {
     struct stripe *s = stripe_at(l, u->stripe);
@@ -123,7 +124,7 @@ static double use_stripe(struct locks *l, const struct lock_use *u, int want, in
     return done;
 }
 
-/* ---- locks of ranges, which grow ---- */
+/* ---- extended range locks ---- */
 
 static struct object *object_at(struct locks *l, long server)
 {
@@ -146,7 +147,8 @@ static struct range *held(struct object *o, const struct lock_use *u, int want, 
     return NULL;
 }
 
-/* Takes away what is in the way: how many locks, and until when they are busy. */
+/* Revokes conflicting locks. Returns the number of revoked locks, and stores in *busy the
+ * time until which they are in use. */
 static int take_away(struct object *o, const struct lock_use *u, int want, double *busy)
 {
     int taken = 0, kept = 0;

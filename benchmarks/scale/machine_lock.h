@@ -1,4 +1,4 @@
-/* Locks of a file, under which its servers work. */
+/* The locks on a file, which a node must acquire before a server handles its request. */
 #ifndef SCALE_MACHINE_LOCK_H
 #define SCALE_MACHINE_LOCK_H
 
@@ -7,20 +7,22 @@
 struct locks;
 
 struct locks *locks_new(void);
-/* The file is gone, and nobody holds any. */
+/* Frees the locks. The file must no longer exist, and no process may be using its
+ * locks. */
 void locks_forget(struct locks *l);
 
-/* The part of a request that one server has: which stripe of the file it is, and where it
- * lies in the server's object. `serve` tells when the server is through with it. */
+/* The part of a request that one server handles: the stripe in the file and the byte
+ * range in the server's object. `serve` performs it and returns the time at which the
+ * server is done. */
 struct lock_use {
-    long stripe, server; /* `server` counts from the file's first */
+    long stripe, server; /* `server` is relative to the file's first server */
     int64_t low, high;
     double (*serve)(const struct lock_use *u);
     struct server *by;
 };
 
-/* Waits until the node has the lock that it takes, and has the server serve the request:
- * when it is through. */
+/* Waits until the node has the lock, and then passes the request to the server. Returns
+ * the time at which the server is done. */
 double locks_use(struct locks *l, const struct lock_use *u, bool writing, int node);
 
 #endif

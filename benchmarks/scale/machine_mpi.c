@@ -1,5 +1,5 @@
-/* What the linker puts in place of MPI-IO, and of what would make the whole simulation
- * wait or take no time in it: the library calls NAME and gets __wrap_NAME. */
+/* Replacements for MPI-IO, and for calls that would block the whole simulation or take no
+ * simulated time. The linker redirects the library's calls to NAME to __wrap_NAME. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -19,7 +19,7 @@
 
 /* ---- MPI-IO ---- */
 
-/* A process's handle. */
+/* State of a process's file handle. */
 struct handle {
     struct store_file *file;
 };
@@ -55,8 +55,8 @@ static int flags_of(int amode)
     return flags;
 }
 
-/* The first process creates the file, and the others open it. Each passes the metadata
- * server. */
+/* Process 0 creates the file, and the others open it. Each process sends a metadata
+ * request. */
 int __wrap_MPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info info,
                          MPI_File *f)
 {
@@ -103,7 +103,7 @@ int __wrap_MPI_File_get_size(MPI_File f, MPI_Offset *size)
     return *size >= 0 ? MPI_SUCCESS : MPI_ERR_IO;
 }
 
-/* One process does it, the first to come: the others change nothing. */
+/* The first caller sets the size. The other processes find that it is already set. */
 int __wrap_MPI_File_set_size(MPI_File f, MPI_Offset size)
 {
     return store_resize(handle_of(f)->file, size) == 0 ? MPI_SUCCESS
@@ -141,8 +141,8 @@ int __wrap_MPI_File_get_errhandler(MPI_File f, MPI_Errhandler *handler)
     return MPI_SUCCESS;
 }
 
-/* Views are MPI-IO's own two phases, which this machine does not have; one that has them
- * has functions of its own, in place of the weak ones. */
+/* File views would need an implementation of MPI-IO's two-phase algorithm, which is
+ * missing here. The functions are weak, so that another machine can provide one. */
 #pragma weak __wrap_MPI_File_set_view
 #pragma weak __wrap_MPI_File_read_at_all
 #pragma weak __wrap_MPI_File_write_at_all
@@ -185,8 +185,8 @@ int __wrap_MPI_File_write_at(MPI_File f, MPI_Offset at, const void *buf, int cou
         store_write(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
 }
 
-/* Without a view: each process its own, as ROMIO does where collective buffering is off.
- */
+/* Without file views, each process transfers its own data, as ROMIO does when collective
+ * buffering is disabled. */
 int __wrap_MPI_File_read_at_all(MPI_File f, MPI_Offset at, void *buf, int count,
                                 MPI_Datatype type, MPI_Status *status)
 {

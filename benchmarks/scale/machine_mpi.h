@@ -1,4 +1,4 @@
-/* MPI calls of the simulated machine. */
+/* Helpers for the simulated machine's MPI calls. */
 #ifndef SCALE_MACHINE_MPI_H
 #define SCALE_MACHINE_MPI_H
 
@@ -6,13 +6,14 @@
 
 #include "machine_impl.h"
 
-/* What errno means in MPI's words. */
+/* Converts errno to an MPI error. */
 int machine_mpi_error(int number);
 
-/* The result, and status, of a transfer of `done` bytes; done < 0: see errno. */
+/* Sets the status of a transfer of `done` bytes and returns its MPI error code. If `done`
+ * is negative, the transfer failed with errno. */
 int machine_mpi_moved(int64_t done, MPI_Status *status);
 
-/* Starts to read or write; MPI_Wait and the like know the request. */
+/* Starts a read or write. MPI_Wait and similar calls accept the request. */
 MPI_Request task_new(struct store_file *f, int64_t offset, void *bytes, int64_t n,
                      bool writing);
 

@@ -1,5 +1,5 @@
-/* What the linker puts in place of what happens within a node, and would make the whole
- * simulation wait: the library calls NAME and gets __wrap_NAME. */
+/* Replacements for calls within a node that would block the whole simulation. The linker
+ * redirects the library's calls to NAME to __wrap_NAME. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <mpi.h>
@@ -24,12 +24,13 @@ int __wrap_MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_C
     return MPI_Win_allocate_shared(size, unit, info, comm, base, win);
 }
 
-/* ---- waiting for each other in it ---- */
+/* ---- waits for other processes of the node ---- */
 
 struct sleeper {
     const void *word;
-    sg_sem_t awake;       /* to suspend the process would suspend its messages, too */
-    struct sleeper *next; /* who came later */
+    sg_sem_t awake;       /* a semaphore, because suspending a process also stops its
+                           * messages */
+    struct sleeper *next; /* next sleeper in the queue, in order of arrival */
 };
 enum { QUEUES = 4096 };
 static struct sleeper *queues[QUEUES];

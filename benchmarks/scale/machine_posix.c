@@ -1,12 +1,12 @@
-/* What the linker puts in place of the system's calls on files: those on files of the
- * simulated file system, that is, below SCALE_STORE, take their time there; all others
- * are the system's own, and take none.
+/* Replacements for system calls on files. Files below SCALE_STORE belong to the simulated
+ * file system, and calls on them take simulated time. All other calls are passed to the
+ * system and take no simulated time.
  *
- * A descriptor is a real one, of a real file, which the system knows by its inode; so it
- * may be copied, or passed to another process of the node through a socket, and still be
- * known here. Neither passes the metadata server. What an open tells of the file is in
- * the node's memory when it has been opened or the descriptor passed: looking at it once
- * takes no time. */
+ * A descriptor is a real descriptor of a real file, which is identified by its inode. So
+ * a descriptor is recognized even if it was duplicated, or passed to another process of
+ * the node through a socket. Neither of these operations sends a metadata request.
+ * Opening a file or receiving a descriptor caches the file's attributes on the node, so
+ * the first stat afterwards takes no time. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@ ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
 int __wrap_ftruncate(int fd, off_t size);
 int __wrap_fdatasync(int fd);
-bool __wrap_base_fs_maps(int fd);
+bool __wrap_base_fs_can_map(int fd);
 struct base_fs_stripes __wrap_base_fs_stripes(int fd);
 
-/* What is known of a descriptor. */
+/* Properties of an open descriptor. */
 struct known {
-    struct store_file *file; /* NULL: of the system's own files */
-    bool looked_up;          /* that is known */
-    bool seen;               /* somebody has looked at the file by it */
+    struct store_file *file; /* NULL if the file is not simulated */
+    bool looked_up;          /* `file` has been looked up */
+    bool seen;               /* stat has been called with this descriptor */
 };
 static struct known *descriptors;
 static long ndescriptors;
@@ -53,7 +53,8 @@ static struct known *known(int fd)
     return &descriptors[fd];
 }
 
-/* The file of a descriptor, of any process; NULL: it is none of the store's. */
+/* Returns the simulated file of a descriptor, whichever process opened it. Returns NULL
+ * if the file is not simulated. */
 static struct store_file *file_of(int fd)
 {
     struct known *k = fd >= 0 ? known(fd) : NULL;
@@ -131,10 +132,10 @@ int __wrap_fdatasync(int fd)
     return 0;
 }
 
-/* Stores would reach no server. */
-bool __wrap_base_fs_maps(int fd)
+/* Returns false for simulated files: stores to mapped memory would not reach a server. */
+bool __wrap_base_fs_can_map(int fd)
 {
-    return file_of(fd) == NULL && base_fs_maps(fd);
+    return file_of(fd) == NULL && base_fs_can_map(fd);
 }
 
 struct base_fs_stripes __wrap_base_fs_stripes(int fd)

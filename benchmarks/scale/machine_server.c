@@ -1,6 +1,5 @@
-/* Object servers. Each gives a request all of its time, in the order of arrival; between
- * them come requests of other jobs, and now and then a server does nothing for a while.
- */
+/* Object servers. A server processes requests one at a time, in the order of arrival. In
+ * between, it serves requests from other jobs, and sometimes it stalls. */
 #include "machine_server.h"
 
 #include <math.h>
@@ -9,13 +8,14 @@ enum { OTHERS, STALLS, KINDS };
 
 struct server {
     double free_at;
-    double next[KINDS]; /* when another job's request, or a stall, begins */
+    double
+        next[KINDS]; /* time of the next request from another job, or of the next stall */
     uint64_t random;
 };
 
 static struct server *servers;
 
-/* Between 0 and 1, and neither of them. */
+/* Returns a random number between 0 and 1, both excluded. */
 static double random_number(struct server *s)
 {
     uint64_t x = s->random += 0x9E3779B97F4A7C15u;
@@ -30,7 +30,7 @@ static double service_time(double bytes)
     return m->server_request + bytes / m->server_rate;
 }
 
-/* The time from one to the next, in the mean; 0: there is none. */
+/* Returns the mean time between two events, or 0 if there are no such events. */
 static double mean_gap(int kind)
 {
     const struct machine *m = machine_get();
@@ -56,7 +56,7 @@ struct server *server_at(long number)
     return &servers[number];
 }
 
-/* Requests of other jobs that came before `time` are served before what comes then. */
+/* Serves the requests from other jobs that arrived before `time`. */
 static void serve_others(struct server *s, double time)
 {
     while (mean_gap(OTHERS) > 0 && s->next[OTHERS] <= time) {
@@ -66,8 +66,9 @@ static void serve_others(struct server *s, double time)
     }
 }
 
-/* From `begin` to the end of `work` seconds of it: stalls that fall into them, the last
- * of those before included, are waited for. */
+/* Returns the time at which work that begins at `begin` and takes `work` seconds is done.
+ * Adds the stalls that fall into this period, including one that is in progress at its
+ * beginning. */
 static double with_stalls(struct server *s, double begin, double work)
 {
     double stall = machine_get()->stall_time, end = begin + work;

@@ -7,7 +7,7 @@
 struct server;
 struct server *server_at(long number);
 
-/* n bytes come to the server: when the answer is back at the node. */
+/* Serves a request of n bytes. Returns the time at which the reply reaches the node. */
 double server_serve(struct server *s, int64_t n);
 
 #endif

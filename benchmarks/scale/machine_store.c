@@ -1,8 +1,8 @@
-/* The parallel file system: a metadata server, and files in stripes on object servers
- * (machine_server.c), under locks (machine_lock.c). The first file begins at the first
- * server, each later one somewhere else, as metadata servers deal them out. Nothing is
- * kept in a client's memory: a write is done when the server has it. The bytes go to a
- * real file. */
+/* The parallel file system: a metadata server, and files that are striped over object
+ * servers (machine_server.c) and protected by locks (machine_lock.c). The first file
+ * starts at the first server and later files start at other servers, as a real metadata
+ * server would assign them. Clients do not cache: a write completes when the server has
+ * received it. The contents are stored in a real file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <simgrid/actor.h>
@@ -18,8 +18,8 @@
 struct store_file {
     char *path;
     int fd, open;
-    long first; /* server that has its first stripe */
-    long width; /* it is on so many servers */
+    long first; /* server that stores the file's first stripe */
+    long width; /* number of servers that store the file */
     dev_t device;
     ino_t inode;
     struct locks *locks;
@@ -47,8 +47,8 @@ static struct store_file *find(const char *path)
     return f;
 }
 
-/* Of the next file: spread by the golden ratio, so that any number of files in a row
- * begin far from each other. */
+/* Returns the first server of the next file. Steps by the golden ratio, which spreads any
+ * number of consecutive files evenly. */
 static long first_server(void)
 {
     static long nfiles;
@@ -56,7 +56,8 @@ static long first_server(void)
            machine_servers();
 }
 
-/* Locks outlive a close: the nodes keep them. */
+/* A file that is opened again still has its locks: nodes keep them after closing the
+ * file. */
 struct store_file *store_open(const char *path, int flags)
 {
     machine_settle();
@@ -138,7 +139,7 @@ int store_resize(struct store_file *f, int64_t size)
     return ftruncate(f->fd, size);
 }
 
-/* What is written is at the servers. */
+/* A no-op, because written data is already on the servers. */
 int store_sync(struct store_file *f)
 {
     (void)f;
@@ -156,7 +157,8 @@ static double serve(const struct lock_use *u)
     return server_serve(u->by, u->high - u->low);
 }
 
-/* The part of a request that lies in stripe i: when it is done. */
+/* Sends a request for bytes of stripe i to the stripe's server. Returns the time at which
+ * the server is done. */
 static double request(struct store_file *f, long i, bool writing, int64_t from,
                       int64_t to)
 {
@@ -171,8 +173,9 @@ static double request(struct store_file *f, long i, bool writing, int64_t from,
     return locks_use(f->locks, &use, writing, machine_node());
 }
 
-/* The bytes share the node's link with its messages, while the servers work. Small ones
- * fit in beside: simulating each as a flow would take more than it tells. */
+/* Transfers bytes while the servers work. The bytes share the node's link with its MPI
+ * messages. Small transfers are not simulated as network flows, which would slow down the
+ * simulation but hardly change the result. */
 static void transfer(struct store_file *f, int64_t offset, int64_t n, bool writing)
 {
     enum { SMALL = 1 << 15 };
@@ -197,14 +200,16 @@ static void transfer(struct store_file *f, int64_t offset, int64_t n, bool writi
     machine_wait_until(until);
 }
 
-/* To see that wrong bytes are found. */
+/* Returns whether this write must store a wrong byte, which the verification must
+ * detect. */
 static bool spoiled(void)
 {
     int64_t every = (int64_t)machine_get()->spoil;
     return every > 0 && machine_count.writes % every == 0;
 }
 
-/* The bytes move at the end, so that who takes a buffer back too early is found out. */
+/* Copies the bytes only when the transfer ends, to detect callers that reuse their buffer
+ * too early. */
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     machine_settle();

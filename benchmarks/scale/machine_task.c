@@ -1,7 +1,8 @@
-/* File transfers under way, and waiting for them: another simulated process of the same
- * node makes each. SMPI's own requests for the like (MPI_Grequest_start) end at once
- * where several are waited for, so these are requests of our own, that the calls which
- * wait look for among others. */
+/* Nonblocking file transfers, and functions that wait for them. Each transfer is made by
+ * an additional simulated process on the same node. SMPI's generalized requests
+ * (MPI_Grequest_start) are unsuitable, because they complete immediately if a call waits
+ * for several of them. This file therefore defines its own kind of request, which the
+ * wait functions distinguish from SMPI's. */
 #include <errno.h>
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
@@ -10,7 +11,8 @@
 
 #include "machine_mpi.h"
 
-static const uint64_t mark = 0x6e636d70695f696f; /* no address */
+static const uint64_t mark = 0x6e636d70695f696f; /* not a valid address, unlike SMPI's
+                                                  * requests */
 
 struct task {
     uint64_t mark;
@@ -52,7 +54,7 @@ MPI_Request task_new(struct store_file *f, int64_t offset, void *bytes, int64_t 
     return (MPI_Request)t;
 }
 
-/* NULL: it is SMPI's. */
+/* Returns the task of a request, or NULL if the request belongs to SMPI. */
 static struct task *task_of(MPI_Request r)
 {
     uint64_t first;
@@ -90,7 +92,8 @@ int __wrap_MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
     machine_settle();
     *flag = t->done;
     if (t->done) return finish(r, status);
-    sg_actor_sleep_for(machine_get()->message_time); /* else a loop of these never ends */
+    sg_actor_sleep_for(machine_get()->message_time); /* take simulated time, or a polling
+                                                      * loop would never end */
     return MPI_SUCCESS;
 }
 
@@ -109,7 +112,8 @@ int __wrap_MPI_Waitall(int n, MPI_Request *r, MPI_Status *statuses)
     return first;
 }
 
-/* *index: one that is done; MPI_UNDEFINED with *flag: there is none to wait for. */
+/* Sets *index to a completed request. If there are no active requests, sets *index to
+ * MPI_UNDEFINED and *flag to true. */
 int __wrap_MPI_Testany(int n, MPI_Request *r, int *index, int *flag, MPI_Status *status)
 {
     bool any = false;
@@ -127,7 +131,8 @@ int __wrap_MPI_Testany(int n, MPI_Request *r, int *index, int *flag, MPI_Status 
     return MPI_SUCCESS;
 }
 
-/* SMPI's own where all are SMPI's. Else it looks again and again, which takes time. */
+/* Calls SMPI's function if all requests belong to SMPI. Otherwise polls, which takes
+ * simulated time. */
 int __wrap_MPI_Waitany(int n, MPI_Request *r, int *index, MPI_Status *status)
 {
     bool tasks = false;
@@ -162,7 +167,7 @@ int __wrap_MPI_Testall(int n, MPI_Request *r, int *flag, MPI_Status *statuses)
     return MPI_SUCCESS;
 }
 
-/* One at a time. */
+/* Waits for all requests by completing one after the other. */
 int __wrap_MPI_Waitsome(int n, MPI_Request *r, int *done, int *indices,
                         MPI_Status *statuses)
 {

@@ -1,7 +1,7 @@
-/* What the linker puts in place of base_worker's threads: other simulated processes of
- * the same node, so that their work takes time, beside that of the process they belong
- * to. A real thread would have all its work done in no time. One runs at a time, and
- * another one only when it waits. */
+/* Replaces the threads of base_worker, through the linker, by additional simulated
+ * processes on the same node. Their work takes simulated time, concurrently with their
+ * owner's. The work of a real thread would take no simulated time. Only one simulated
+ * process runs at a time, until it waits. */
 #include <simgrid/actor.h>
 #include <simgrid/cond.h>
 #include <simgrid/host.h>
@@ -19,12 +19,12 @@ void __wrap_base_worker_lock(struct base_worker *w);
 void __wrap_base_worker_unlock(struct base_worker *w);
 void __wrap_base_worker_wake(struct base_worker *w);
 void __wrap_base_worker_wake_all(struct base_worker *w);
-void __wrap_base_worker_tell(struct base_worker *w);
+void __wrap_base_worker_report_done(struct base_worker *w);
 void __wrap_base_worker_wait(struct base_worker *w);
 void __wrap_base_worker_sleep(struct base_worker *w, int64_t microseconds);
 
-/* In place of its locks and conditions, where `threads` points. */
-struct crew {
+/* Replaces the worker's mutex and conditions. base_worker.threads points to it. */
+struct movers {
     sg_mutex_t lock;
     sg_cond_t work, done;
     int running;
@@ -36,16 +36,16 @@ struct hand {
     void *of;
 };
 
-static struct crew *crew_of(const struct base_worker *w)
+static struct movers *crew_of(const struct base_worker *w)
 {
-    return (struct crew *)(void *)w->threads;
+    return (struct movers *)(void *)w->threads;
 }
 
 static void run(int argc, char **argv)
 {
     struct hand *h = sg_actor_self_get_data();
     struct base_worker *w = h->worker;
-    struct crew *c = crew_of(w);
+    struct movers *c = crew_of(w);
     (void)argc;
     (void)argv;
     sg_mutex_lock(c->lock);
@@ -63,9 +63,9 @@ static void run(int argc, char **argv)
 
 void __wrap_base_worker_init(struct base_worker *w)
 {
-    struct crew *c = malloc(sizeof *c);
+    struct movers *c = malloc(sizeof *c);
     if (c == NULL) machine_fail("out of memory", "of a worker");
-    *c = (struct crew){sg_mutex_init(), sg_cond_init(), sg_cond_init(), 0};
+    *c = (struct movers){sg_mutex_init(), sg_cond_init(), sg_cond_init(), 0};
     *w = (struct base_worker){.threads = (struct base_thread *)(void *)c};
 }
 
@@ -84,7 +84,7 @@ bool __wrap_base_worker_start(struct base_worker *w, bool (*step)(void *of), voi
 
 void __wrap_base_worker_stop(struct base_worker *w)
 {
-    struct crew *c = crew_of(w);
+    struct movers *c = crew_of(w);
     sg_mutex_lock(c->lock);
     w->stop = true;
     sg_cond_notify_all(c->work);
@@ -98,7 +98,7 @@ void __wrap_base_worker_stop(struct base_worker *w)
     w->threads = NULL;
 }
 
-/* What was done before happened before. */
+/* Charges for the work done so far before acquiring the lock. */
 void __wrap_base_worker_lock(struct base_worker *w)
 {
     machine_settle();
@@ -121,7 +121,7 @@ void __wrap_base_worker_wake_all(struct base_worker *w)
     sg_cond_notify_all(crew_of(w)->work);
 }
 
-void __wrap_base_worker_tell(struct base_worker *w)
+void __wrap_base_worker_report_done(struct base_worker *w)
 {
     sg_cond_notify_all(crew_of(w)->done);
 }

@@ -1,6 +1,6 @@
-# A table of results of `run --seeds`: the median of all repetitions on all seeds, and the
-# 99th of a hundred (the worst, of fewer), by that of the median: awk [-v markdown=1] -f
-# noise.awk RESULTS.
+# Prints a table of results from `run --seeds`: the median over all repetitions and seeds, and the
+# ratio of the 99th percentile (or of the maximum, if there are fewer than 100 values) to the
+# median: awk [-v markdown=1] -f noise.awk RESULTS.
 function at(key, part,    n, i, j, t, v) {
     n = split(times[key], v, " ")
     for (i = 2; i <= n; i++)

@@ -1,5 +1,6 @@
-/* Workloads on a simulated machine. Each defines variables and says what every process
- * puts into them and gets back; scale_main.c runs, times and verifies it. */
+/* Workloads on a simulated machine. A workload defines variables and the part of each
+ * variable that each process puts and gets. scale_main.c runs, times and verifies the
+ * workload. */
 #ifndef SCALE_H
 #define SCALE_H
 
@@ -12,29 +13,32 @@ enum { SCALE_MAX_DIMS = 4 };
 
 struct scale {
     int rank, nprocs;
-    int64_t bytes; /* that each process puts, about */
+    int64_t bytes; /* approximate number of bytes that each process puts */
 };
 
-/* What a process puts into a variable: nsegs boxes of ndims each, start and count. */
+/* A process's part of a variable: the starts and counts of nsegs boxes with ndims
+ * dimensions. */
 struct scale_part {
     int ndims;
     int64_t nsegs, nelems;
     MPI_Offset **starts, **counts;
 };
 
-/* A variable, or `copies` of them, alike. */
+/* A variable, or a group of `copies` identical ones. */
 struct scale_var {
     const char *name;
     nc_type type; /* NC_INT or NC_DOUBLE */
     int copies, ndims;
-    MPI_Offset shape[SCALE_MAX_DIMS]; /* NC_UNLIMITED first: a record variable */
+    MPI_Offset shape[SCALE_MAX_DIMS]; /* the first one is NC_UNLIMITED for a record
+                                       * variable */
     struct scale_part part;
 };
 
 struct scale_plan {
     int nvars;
     struct scale_var *vars;
-    bool nonblocking; /* iput and wait_all; else one call for each variable */
+    bool nonblocking; /* use iput and wait_all; otherwise one collective call per
+                       * variable */
 };
 
 struct scale_workload {
@@ -43,16 +47,16 @@ struct scale_workload {
 };
 extern const struct scale_workload scale_workloads[];
 
-/* Ends the program with what is wrong. */
+/* Terminates the program with a message if err is an error code. */
 void scale_need(int err, const char *what);
 void *scale_alloc(int64_t n, size_t size);
 
-/* The values of the plan in `buf` to a file, or from it, by another way than the
- * library's: see scale_ways.c. Collective. */
+/* Transfers the plan's values between `buf` and a file without the library: see
+ * scale_ways.c. Collective. */
 void scale_move_by(const char *way, const struct scale *s, const char *path,
                    const struct scale_plan *plan, char *buf, bool put);
 
-/* Room for n boxes of ndims. */
+/* Allocates n boxes with ndims dimensions. */
 void scale_part_new(struct scale_part *p, int ndims, int64_t n);
 void scale_part_free(struct scale_part *p);
 

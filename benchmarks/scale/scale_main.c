@@ -1,8 +1,8 @@
-/* Runs one workload: creates a file, puts, closes, opens it again, gets and compares
- * every value, on a simulated machine. Prints one line for each of `header` (create,
- * enddef and close), `put` and `get`; with SCALE_REPEAT in the environment also `put+`
- * and `get+`, the same once more and as often as it says: a program's later steps. `run`
- * makes tables of them. */
+/* Runs one workload on a simulated machine: creates a file, puts, closes, opens it again,
+ * gets and compares every value. Prints one line each for `header` (create, enddef and
+ * close), `put` and `get`. If SCALE_REPEAT=N is set in the environment, N lines of `put+`
+ * and `get+` follow, which represent the later steps of a program. `run` formats the
+ * lines as tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +42,15 @@ void scale_part_free(struct scale_part *p)
     *p = (struct scale_part){0};
 }
 
-/* ---- values: those of an element follow from where it is ---- */
+/* ---- values: an element's value depends on its position ---- */
 
-static int bits = 32; /* so many of each are random, the others zeros */
+static int bits = 32; /* number of random bits in a value; the other bits are zero */
 
 static uint32_t value_at(int var, uint64_t place)
 {
     uint64_t x = (place + 1) * 0x9E3779B97F4A7C15u + (uint64_t)var * 0xD1B54A32D192ED03u;
     x = (x ^ x >> 32) *
-        0xD6E8FEB86659FD93u; /* else neighbours are alike to a compressor */
+        0xD6E8FEB86659FD93u; /* decorrelates neighbours, which would compress too well */
     return (uint32_t)(x >> (64 - bits));
 }
 
@@ -59,7 +59,8 @@ static int64_t width_of(nc_type type)
     return type == NC_DOUBLE ? 8 : 4;
 }
 
-/* Writes, or compares, `n` values from an element's place on; how many differ. */
+/* Generates or verifies n values, starting with the element at `place`. Returns the
+ * number of wrong values. */
 static int64_t see_row(nc_type type, void *at, int var, uint64_t place, int64_t n,
                        bool fill)
 {
@@ -75,7 +76,7 @@ static int64_t see_row(nc_type type, void *at, int var, uint64_t place, int64_t 
     return wrong;
 }
 
-/* The same for a box. */
+/* Generates or verifies the values of a box. Returns the number of wrong values. */
 static int64_t see_box(const struct scale_var *v, int var, const MPI_Offset *start,
                        const MPI_Offset *count, char **at, bool fill)
 {
@@ -95,7 +96,7 @@ static int64_t see_box(const struct scale_var *v, int var, const MPI_Offset *sta
     return wrong;
 }
 
-/* The values of all variables, one after the other. */
+/* Generates or verifies the values of all variables, one variable after the other. */
 static int64_t see_all(const struct scale_plan *plan, char *at, bool fill)
 {
     int64_t wrong = 0;
@@ -118,7 +119,7 @@ static int64_t bytes_of(const struct scale_plan *plan)
     return n;
 }
 
-/* ---- the calls ---- */
+/* ---- library calls ---- */
 
 static void define(int ncid, const struct scale_plan *plan)
 {
@@ -196,16 +197,17 @@ struct look {
     struct machine_counts counts;
 };
 
-/* All are at the same place. */
+/* Reads the time and the counters when all processes have reached the same point. */
 static struct look look(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     struct look now = {machine_now(), *machine_counts_get()};
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody goes on before all have looked */
+    MPI_Barrier(MPI_COMM_WORLD); /* all processes must have read the counters before any
+                                  * process continues */
     return now;
 }
 
-/* One line: pairs of a name and a number. `total` bytes were moved. */
+/* Prints a line of name-value pairs. `total` is the number of bytes transferred. */
 static void report(const struct scale *s, const char *workload, const char *phase,
                    const struct look *from, const struct look *to, int64_t total)
 {
@@ -308,7 +310,7 @@ static void run_data(const struct scale *s, const char *name, const char *path,
     free(buf);
 }
 
-/* "key=value" each. */
+/* Creates an info object from arguments of the form "key=value". */
 static MPI_Info hints(int n, char **text)
 {
     MPI_Info info;

@@ -1,4 +1,4 @@
-/* The workloads. */
+/* Defines the workloads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-/* One more variable. */
+/* Adds a variable. */
 static struct scale_var *add(struct scale_plan *plan, const char *name, nc_type type,
                              int copies, int ndims)
 {
@@ -23,7 +23,7 @@ static struct scale_var *add(struct scale_plan *plan, const char *name, nc_type 
     return v;
 }
 
-/* The only box of a variable's part. */
+/* Sets a variable's part to a single box. */
 static void box(struct scale_var *v, const MPI_Offset *start, const MPI_Offset *count)
 {
     struct scale_part *p = &v->part;
@@ -44,7 +44,7 @@ static void contiguous(const struct scale *s, struct scale_plan *plan)
     box(v, (MPI_Offset[]){n * s->rank}, &n);
 }
 
-/* Factors of the number of processes, near each other. */
+/* Factors the number of processes into nearly equal side lengths. */
 static void grid(int nprocs, int ndims, int *sides)
 {
     for (int d = 0; d < ndims; d++) {
@@ -74,8 +74,8 @@ static void blocks(const struct scale *s, struct scale_plan *plan)
     box(v, start, count);
 }
 
-/* A lattice of four dimensions, all of which are divided, as in lattice QCD: sites of 24
- * doubles, side by side in the last dimension. */
+/* A four-dimensional lattice that is divided in all dimensions, as in lattice QCD. Each
+ * site has 24 doubles, which are contiguous in the last dimension. */
 static void lattice(const struct scale *s, struct scale_plan *plan)
 {
     enum { SITE = 24 };
@@ -96,7 +96,7 @@ static void lattice(const struct scale *s, struct scale_plan *plan)
     box(v, start, count);
 }
 
-/* Rows in which each process has `run` bytes. */
+/* Rows in which each process owns `run` bytes. */
 static void interleave(const struct scale *s, struct scale_plan *plan, MPI_Offset run)
 {
     struct scale_var *v = add(plan, "v", NC_INT, 1, 2);
@@ -107,7 +107,7 @@ static void interleave(const struct scale *s, struct scale_plan *plan, MPI_Offse
     box(v, (MPI_Offset[]){0, width * s->rank}, (MPI_Offset[]){rows, width});
 }
 
-/* The columns of a matrix of 1,024 rows, each process its own. */
+/* A matrix of 1,024 rows in which each process owns a block of columns. */
 static void columns(const struct scale *s, struct scale_plan *plan)
 {
     interleave(s, plan, s->bytes / 1024 < 4 ? 4 : s->bytes / 1024);
@@ -128,15 +128,15 @@ static void runs16(const struct scale *s, struct scale_plan *plan)
     interleave(s, plan, 16);
 }
 
-/* In each group of as many segments as there are processes, which one is this one's: all
- * different, another order in each group. */
+/* Returns which of the nprocs segments in a group belongs to this process. Each group
+ * assigns its segments to the processes in a different order. */
 static MPI_Offset dealt(const struct scale *s, int64_t group)
 {
     return (MPI_Offset)(((uint64_t)s->rank + mix((uint64_t)group + 1)) %
                         (uint64_t)s->nprocs);
 }
 
-/* Segments of 36 bytes, in no order that a hyperslab has. */
+/* Segments of 36 bytes, assigned to the processes in an irregular order. */
 static void varn(const struct scale *s, struct scale_plan *plan)
 {
     enum { LENGTH = 9 };
@@ -168,8 +168,8 @@ static void records_singly(const struct scale *s, struct scale_plan *plan)
     plan->nonblocking = false;
 }
 
-/* Records of an odd size, behind whose values each variable has 448 bytes that nobody
- * puts, as land or a halo is left out. */
+/* Records of an odd size. The last 448 bytes of each variable are never put, as is common
+ * for land or halo points. */
 static void holes(const struct scale *s, struct scale_plan *plan)
 {
     enum { HOLE = 448 / 4 };
@@ -180,13 +180,14 @@ static void holes(const struct scale *s, struct scale_plan *plan)
     box(v, (MPI_Offset[]){0, n * s->rank}, (MPI_Offset[]){1, n});
 }
 
-/* The part of a process in a decomposition: `columns` of them, dealt out in groups; in
- * each, `levels` values one layer behind the other or side by side. */
+/* Sets a process's part in an irregular decomposition: `columns` columns, assigned in
+ * groups. Each column has `levels` values, which are contiguous or stored layer by
+ * layer. */
 static void decompose(const struct scale *s, struct scale_var *v, int64_t columns,
                       int64_t levels, bool layered)
 {
     MPI_Offset all = columns * s->nprocs;
-    int d = v->ndims - (levels > 1 ? 2 : 1); /* after the record */
+    int d = v->ndims - (levels > 1 ? 2 : 1); /* the record dimension comes first */
     int64_t layers = layered ? levels : 1, n = 0;
     v->shape[d] = layered && levels > 1 ? levels : all;
     if (levels > 1) v->shape[d + 1] = layered ? all : levels;
@@ -207,7 +208,8 @@ static void decompose(const struct scale *s, struct scale_var *v, int64_t column
     v->shape[0] = NC_UNLIMITED;
 }
 
-/* How many of n alike go into the bytes asked for, when all of them make `whole`. */
+/* Returns how many of n equal variables fit into the requested size, given that all n
+ * variables together have `whole` bytes. */
 static int scaled(const struct scale *s, int n, int64_t whole)
 {
     int64_t some = (int64_t)n * s->bytes / whole;
@@ -215,9 +217,9 @@ static int scaled(const struct scale *s, int n, int64_t whole)
     return some < n ? (int)some : n;
 }
 
-/* The atmosphere of an Earth system model (case F): a step of its history has 63 fields
- * of 72 layers and 321 flat ones; of 866 columns each of 16 processes has 54, scattered.
- */
+/* The atmosphere of an Earth system model (case F). A step of its history has 63 fields
+ * of 72 layers and 321 fields of one layer. Each of 16 processes has 54 scattered columns
+ * out of a total of 866. */
 static void atmosphere(const struct scale *s, struct scale_plan *plan)
 {
     enum { COLUMNS = 54, LAYERS = 72, WHOLE = 4 * COLUMNS * (63 * LAYERS + 321) };
@@ -228,7 +230,8 @@ static void atmosphere(const struct scale *s, struct scale_plan *plan)
     plan->nonblocking = true;
 }
 
-/* Its ocean (case G): cells, edges and vertices with 100 levels side by side. */
+/* The ocean of the same model (case G): cells, edges and vertices with 100 contiguous
+ * levels. */
 static void ocean(const struct scale *s, struct scale_plan *plan)
 {
     enum { CELLS = 18, EDGES = 55, VERTICES = 37, LEVELS = 100 };
@@ -246,7 +249,7 @@ static void ocean(const struct scale *s, struct scale_plan *plan)
     plan->nonblocking = true;
 }
 
-/* A header alone. */
+/* Writes only a header, no values. */
 static void header(const struct scale *s, struct scale_plan *plan)
 {
     (void)s;

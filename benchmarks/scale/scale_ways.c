@@ -1,11 +1,12 @@
-/* The same values by something else than the library, to compare with.
+/* Transfers the same values without the library, for comparison.
  *
- * - `romio`: two phases as ROMIO has them on a striped file. Aggregators, one for each of
- *   the file's servers or as many as there are nodes, have the stripes in turn. In a
- * round each has 16 MiB, which the calls of all processes come to together: all tell all
- * how much they send, then send it, and when everything is there the aggregator writes.
- * To read, it is the reverse. Nothing overlaps.
- * - `files`: each process has a file of its own, on one server. */
+ * - `romio`: two-phase I/O like ROMIO on a striped file. There is one aggregator for each
+ *   of the file's servers or, if there are fewer nodes, for each node; stripes are
+ *   assigned to them round-robin. Each aggregator handles 16 MiB per round, and all
+ *   processes participate in every round: they exchange the message sizes, send the
+ *   messages, and the aggregators write when everything has arrived. Reads reverse these
+ *   steps. No two steps overlap.
+ * - `files`: each process has a separate file on one server. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,14 @@
 #include "machine.h"
 #include "scale.h"
 
-/* A process's bytes of the file in its order, and where they lie in memory. */
+/* A run of a process's bytes, and its position in memory. Runs are in file order. */
 struct run {
     int64_t offset, bytes, place;
 };
 
 struct runs {
     struct run *at;
-    int64_t n, room, next; /* the next one that has not been moved */
+    int64_t n, room, next; /* `next` is the index of the first run not yet transferred */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -39,7 +40,7 @@ static void add_run(struct runs *r, int64_t offset, int64_t bytes, int64_t place
     r->at[r->n++] = (struct run){offset, bytes, place};
 }
 
-/* The rows of a box, which are in the order of the file. */
+/* Adds the rows of a box in file order. */
 static int64_t add_box(struct runs *r, const struct scale_var *v, const MPI_Offset *start,
                        const MPI_Offset *count, int64_t base, int64_t place)
 {
@@ -64,7 +65,8 @@ static int by_offset(const void *a, const void *b)
     return p->offset < q->offset ? -1 : p->offset > q->offset;
 }
 
-/* All variables one behind the other, without a header. */
+/* Finds the runs of a process. The file has no header, and variables follow each other
+ * without gaps. */
 static int64_t find_runs(const struct scale_plan *plan, struct runs *r)
 {
     int64_t base = 0, place = 0;
@@ -85,21 +87,20 @@ static int64_t find_runs(const struct scale_plan *plan, struct runs *r)
 /* ---- two phases ---- */
 
 struct two_phases {
-    int nprocs, rank, aggregators, apart; /* every so-manyth process is one */
-    int64_t stripe, stripes;              /* of a round, each aggregator's */
+    int nprocs, rank, aggregators, apart; /* every `apart`-th process is an aggregator */
+    int64_t stripe, stripes; /* stripe size; stripes per aggregator and round */
     struct store_file *file;
     char *buf, *block;
     bool put;
     int *sizes, *sizes_here;
 };
 
-/* A piece in a message: where in the aggregator's block it belongs, and how long it is.
- */
+/* A piece in a message: its position in the aggregator's block and its length. */
 struct piece {
     int64_t at, bytes;
 };
 
-/* The pieces of a round that are one aggregator's, in front of their values. */
+/* The pieces that one aggregator receives in a round, followed by their values. */
 struct parcel {
     struct piece *pieces;
     struct run *runs;
@@ -121,7 +122,8 @@ static void add_piece(struct parcel *p, int64_t at, struct run r)
     p->bytes += r.bytes;
 }
 
-/* Deals out what lies before `end`, cut at stripes. */
+/* Distributes the runs before offset `end` to the aggregators, and splits them at stripe
+ * boundaries. */
 static void deal(const struct two_phases *t, struct runs *r, int64_t end,
                  struct parcel *to)
 {
@@ -161,7 +163,7 @@ static void unpack_answer(const struct two_phases *t, const struct parcel *p)
     machine_work(p->bytes, p->n);
 }
 
-/* A message's pieces, into the block or out of it; how many bytes those have. */
+/* Copies a message's pieces to or from the block. Returns their total size in bytes. */
 static int64_t place_pieces(const struct two_phases *t, const char *message, int size,
                             char *values, int64_t *low, int64_t *high)
 {
@@ -182,7 +184,7 @@ static int64_t place_pieces(const struct two_phases *t, const char *message, int
     return bytes;
 }
 
-/* The block's stripes between those places, to or from the file. */
+/* Transfers the block's stripes between these offsets to or from the file. */
 static void move_block(const struct two_phases *t, int64_t round, int64_t low,
                        int64_t high)
 {
@@ -199,7 +201,7 @@ static void move_block(const struct two_phases *t, int64_t round, int64_t low,
     }
 }
 
-/* What an aggregator does in a round with what comes to it. */
+/* Processes the messages that this aggregator receives in one round. */
 static void aggregate(const struct two_phases *t, int64_t round)
 {
     char **messages = scale_alloc(t->nprocs, sizeof *messages);
@@ -295,7 +297,7 @@ static void by_two_phases(const struct scale *s, const char *path,
     free(t.sizes_here);
 }
 
-/* ---- files ---- */
+/* ---- one file per process ---- */
 
 static void by_files(const struct scale *s, const char *path,
                      const struct scale_plan *plan, char *buf, bool put)

@@ -1,6 +1,6 @@
-/* Charges the library's work in memory: what moves, converts or finds bytes. The linker
- * puts these in place of the library's own, which __real_NAME is. Where they call each
- * other, the outermost is charged. */
+/* Charges simulated time for the library's work in memory, such as copying, converting
+ * and finding bytes. The linker replaces the library's functions with these; __real_NAME
+ * is the original. If charged functions are nested, only the outermost one is charged. */
 #include <string.h>
 
 #include "base_compress.h"
@@ -32,8 +32,8 @@ int __real_conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype,
                     size_t n);
 int __wrap_conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype,
                     size_t n);
-void __real_conv_get_here(void *array, int xsize, size_t n);
-void __wrap_conv_get_here(void *array, int xsize, size_t n);
+void __real_conv_get_in_place(void *array, int xsize, size_t n);
+void __wrap_conv_get_in_place(void *array, int xsize, size_t n);
 void __real_conv_fill(void *xdst, const void *xvalue, int xsize, size_t n);
 void __wrap_conv_fill(void *xdst, const void *xvalue, int xsize, size_t n);
 void __real_region_copy_pieces(void *to, int64_t to_step, const void *from,
@@ -65,7 +65,8 @@ bool __real_base_expand(struct base_coder *c, int codec, const void *from, int64
 bool __wrap_base_expand(struct base_coder *c, int codec, const void *from, int64_t bytes,
                         void *to, int64_t n);
 
-/* Of a length that the compiler does not know: others are part of a piece. */
+/* Charges only calls whose length the compiler does not know. Short fixed-size copies are
+ * charged as part of a piece. */
 void *__wrap_memcpy(void *to, const void *from, size_t n)
 {
     enter();
@@ -99,10 +100,10 @@ int __wrap_conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype,
     return err;
 }
 
-void __wrap_conv_get_here(void *array, int xsize, size_t n)
+void __wrap_conv_get_in_place(void *array, int xsize, size_t n)
 {
     enter();
-    __real_conv_get_here(array, xsize, n);
+    __real_conv_get_in_place(array, xsize, n);
     leave((int64_t)n * xsize, 1);
 }
 
@@ -157,7 +158,7 @@ bool __wrap_region_next_below(struct region_cursor *c, int64_t limit, int64_t un
     return more;
 }
 
-/* With the shuffle before it, or behind. */
+/* Includes the shuffle that precedes the compression. */
 int64_t __wrap_base_compress(struct base_coder *c, const void *from, int64_t n,
                              int planes, void *to, int64_t most)
 {

@@ -1,7 +1,8 @@
-# Tables of the results of `run`: awk [-v markdown=1] -f table.awk RESULTS. First what was
-# measured; then, where a workload ran on several numbers of processes, how it grows: the
-# exponent e of P^e from one number to the next, with `.` for what is 0. At fixed bytes a
-# process, time grows with 1 where the machine's limit is constant and is reached.
+# Prints tables of results from `run`: awk [-v markdown=1] -f table.awk RESULTS. The first table
+# shows the measurements. For workloads that ran with several process counts, the second table shows
+# how the values grow: the exponent e of P^e from one count to the next, or `.` for 0. If the bytes
+# per process are constant and the machine's total bandwidth is fixed and exhausted, time grows with
+# exponent 1.
 function cell(text, width) {
     if (markdown) return " " text " |"
     return sprintf(width < 0 ? "%-" (-width) "s " : "%" width "s ", text)

@@ -1,8 +1,9 @@
-# Sourced by dev/clients: PnetCDF's tests of its netCDF-4 driver, and those of its other tests that try
-# netCDF-4 files, too, if it has that. Named nc4/NAME, testcases/nc4/NAME and nc_test/nc4/nc_test.
-# Several processes write where netCDF-C was built for this MPI: Debian's, for Open MPI.
+# Sourced by dev/clients. Runs PnetCDF's tests of its netCDF-4 driver, and its other tests that use
+# netCDF-4 files if they are available. The programs are named nc4/NAME, testcases/nc4/NAME and
+# nc_test/nc4/nc_test. Several processes can write only if netCDF-C was built for the MPI in use.
+# Debian builds it for Open MPI.
 
-# Some call netCDF-C, too, and as a parallel one.
+# Some programs also call netCDF-C directly, in parallel mode.
 parallel_netcdf() { [ "$MPI_FLAVOUR" = openmpi ] && pkg-config --exists netcdf-mpi; }
 netcdf_flags() {
     case $1 in nc4/*) ! parallel_netcdf || echo "-I$(pkg-config --variable=libdir netcdf-mpi)/netcdf/mpi/include" ;; esac
@@ -17,7 +18,7 @@ nc4_programs() {
         for file in "$source"/test/nc4/*.{c,m4}; do
             ! grep -q netcdf_par.h "$file" || parallel_netcdf || continue
             echo "nc4/$(basename "${file%.*}") $file"
-        done | sort -r # those that write come before those that read
+        done | sort -r # programs that write must precede those that read
         for file in $(grep -lE 'ENABLE_NETCDF4' "$source"/test/testcases/*.{c,m4}); do
             echo "testcases/nc4/$(basename "${file%.*}") $file"
         done

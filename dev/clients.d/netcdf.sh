@@ -1,6 +1,7 @@
-# Sourced by dev/clients: netCDF-C's own tests, built for parallel classic files, which is what
-# it has PnetCDF for. Named netcdf/NAME are the programs that it runs under MPI, netcdf/check/NAME
-# is what `make check` in its nc_test says of each test. It builds with HDF5 or NCZarr only.
+# Sourced by dev/clients. Runs netCDF-C's own tests. netCDF-C is built with parallel access to
+# classic files, for which it uses PnetCDF. Programs that run under MPI are named netcdf/NAME. The
+# results of `make check` in nc_test are named netcdf/check/NAME. netCDF-C can be built only with
+# HDF5 or NCZarr.
 
 netcdf_build=$dir/netcdf-build
 netcdf_at=$netcdf_build/nc_test
@@ -18,8 +19,8 @@ netcdf_make() {
     ) >"$dir/netcdf.log" 2>&1
 }
 
-# Each program and its number of processes. tst_addvar goes on with the file that
-# tst_pnetcdf writes.
+# Prints each program and its number of processes. tst_pnetcdf comes first, because tst_addvar reads
+# its file.
 netcdf_programs() {
     grep -E "^[^ ]*($pattern)" <<'END'
 netcdf/tst_pnetcdf 1

@@ -1,14 +1,14 @@
-# Sourced by dev/clients: PnetCDF's test programs, examples and benchmarks. A program is named
-# FOLDER/NAME, as in PnetCDF's tree without test/.
+# Sourced by dev/clients. Runs PnetCDF's test programs, examples and benchmarks. A program is
+# named FOLDER/NAME, as in PnetCDF's source tree, but without test/.
 
 source=$dir/pnetcdf
-made=$dir/made          # what m4 and this script make
+made=$dir/made          # generated files
 bin=$dir/bin
 out=$dir/out
 
 # ---- compiling ----
 
-# What its configure would find out about this library and this machine.
+# Defines the results that PnetCDF's configure would find for this library and machine.
 defines=(-DRELAX_COORD_BOUND -DENABLE_LARGE_SINGLE_REQ -DENABLE_BURST_BUFFER -DENABLE_THREAD_SAFE
     -DHAVE_STRDUP -DHAVE_STRCASECMP -DHAVE_DECL_MPI_OFFSET)
 types=(-Dschar='signed char' -Duchar='unsigned char' -Dlonglong='long long'
@@ -29,7 +29,8 @@ cxx() {
 }
 libs() { echo "$("$inst/bin/pnetcdf-config" --libs) -lm -lpthread"; }
 
-# Its tests in Fortran have parts in C, which ask for headers of its own library.
+# Compiles the files that several tests share. The Fortran tests contain C files, which include
+# private headers of PnetCDF.
 prepare() {
     mkdir -p "$made" "$bin" "$out"
     cat "$inst"/include/* >"$dir/headers.new"
@@ -44,9 +45,9 @@ prepare() {
         fc -J"$made" -c -o "$made/utils.o" "$source/examples/F90/utils.F90"
 }
 
-# Three large programs stop where something is not as they want it. For their other tests to be
-# run they do not ask for texts of errors, expect the same errors of the burst buffer as of the
-# file, and flush before they sync: doc/clients.md has the reasons.
+# Edits three large programs that stop at the first unexpected result, so that the rest of their
+# tests also run. The edited programs do not check error messages, expect the same errors from the
+# burst buffer as from the file, and flush before they sync. See doc/clients.md for the reasons.
 spare() {
     sed -E "/NC_TEST\(ncmpi_strerror\)/d; /call test\(.*strerror/d; s/bb_enabled = 1/bb_enabled = 0/
         s/(bb_enabled?) = \(hint .eq. 'enable'\)/\1 = .FALSE./
@@ -54,7 +55,8 @@ spare() {
         s/^( *)err = (nf|nf90)mpi_sync\(ncidw\)/\1err = \2mpi_flush(ncidw)\n&/"
 }
 
-# made TO FILE: it, or what is made of it in the folder TO.
+# made TO FILE: prints FILE. If FILE is a template, prints the name of the file in TO that is
+# generated from it.
 made() {
     local as=.c to=$1/$(basename "$2" .m4)
     case $2 in */nf_test/*) as=.F ;; */nf90_test/*) as=.F90 ;; esac
@@ -66,7 +68,7 @@ made() {
     esac
 }
 
-# tests_inc FOLDER TO: the header that configure makes of FOLDER/tests.inc.in.
+# tests_inc FOLDER TO: generates the header that configure would make from FOLDER/tests.inc.in.
 tests_inc() {
     [ ! -e "$1/tests.inc.in" ] ||
         sed 's/@NF_INT\([128]\)_T@/integer*\1/; s/@PNF_X_INT8_MIN@/-9223372036854775807_8/
@@ -74,7 +76,7 @@ tests_inc() {
             "$1/tests.inc.in" >"$2/tests.inc"
 }
 
-# form NAME FILE: how its lines are laid out.
+# form NAME FILE: prints the compiler option for the source form, fixed or free.
 form() {
     case $1 in
     fandc/fixedform) echo -ffixed-form ;;
@@ -83,7 +85,7 @@ form() {
     esac
 }
 
-# compile NAME SOURCE...: the program NAME; what it was told is in NAME.log.
+# compile NAME SOURCE...: compiles the program. The compiler's output is in NAME/log.
 compile() {
     local name=$1 to=$made/$1 files=() file
     shift
@@ -106,7 +108,8 @@ compile() {
     esac >"$to/log" 2>&1
 }
 
-# Each source of these folders is a program; those that write come before those that read.
+# Lists the programs in these directories that consist of one source file. Programs that write
+# precede those that read what they wrote.
 singles() {
     local folder file cxx=
     [ "$("$inst/bin/pnetcdf-config" --has-c++)" = no ] || cxx='CXX examples/CXX'
@@ -123,7 +126,7 @@ singles() {
     done
 }
 
-# Programs of several sources.
+# Lists the programs that consist of several source files.
 joined() {
     local t=$source/test b=$source/benchmarks/FLASH-IO
     echo nc_test/nc_test "$t"/nc_test/{nc_test,error,util}.c "$t"/nc_test/test_*.m4
@@ -151,7 +154,8 @@ compile_all() {
 
 # ---- running ----
 
-# counts NAME: how many processes run it. Some are for one process, or for several.
+# counts NAME: prints the process counts of the program. Some programs run only on one process, and
+# others only on several.
 counts() {
     case $1 in
     header/*) echo 4 ;;
@@ -161,7 +165,7 @@ counts() {
     esac
 }
 
-# ways NAME: those that are run.
+# ways NAME: prints the ways to run the program, such as plain or burst.
 ways() {
     case $1 in
     burst_buffer/*) echo plain burst safe shared ;;
@@ -170,7 +174,8 @@ ways() {
     esac
 }
 
-# variants NAME: its arguments, a line for each call of it; @ is the folder, @@ a file there.
+# variants NAME: prints the program's arguments, one line per run. @ stands for the directory, and
+# @@ for a file in it.
 variants() {
     case $1 in
     cdf_format/test_inq_format | cdf_format/tst_corrupt) echo "$source/test/cdf_format" ;;
@@ -193,14 +198,14 @@ variants() {
     esac
 }
 
-# started NAME N WAY FOLDER ARGUMENT...: one run of it, with its words.
+# started NAME N WAY FOLDER ARGUMENT...: runs the program once, on N processes in FOLDER.
 started() {
     local name=$1 n=$2 way=$3 at=$4 limit=60
     local burst="nc_burst_buf=enable;nc_burst_buf_dirname=$at;nc_burst_buf_overwrite=enable"
     shift 4
     case $name in
     largefile/*) limit=600 ;;
-    nf_test/*) ln -sf "$bin/$name" "$at" ;; # for it to find that it is not netCDF
+    nf_test/*) ln -sf "$bin/$name" "$at" ;; # nf_test detects PnetCDF by this link
     nf90_test/*) ln -sf "$made/$name/test_get.F90" "$at" ;;
     esac
     (
@@ -214,18 +219,20 @@ started() {
     )
 }
 
-# What it says of itself, where its status does not.
-tells_failure() {
+# log_reports_failure LOG: succeeds if the program printed a failure. Some programs exit with status 0
+# even if they fail.
+log_reports_failure() {
     grep -E '\bfail(ed|ures)?\b|^Error|^ERROR|### .*FAIL|Failed with' "$1" | grep -qvE 'failures: +0$'
 }
 tells_skip() { grep -qE -- '--- *(\S*m)?skip' "$1"; }
 
-# Whether its files may differ: processes put different values to the same place, or it does
-# something else where the burst buffer is on.
+# may_differ NAME: succeeds if the program's files may differ, either because its processes put
+# different values to the same element, or because the program behaves differently with the burst
+# buffer.
 may_differ() { case $1 in F90/test_fill | nonblocking/i_varn_indef) true ;; *) false ;; esac }
 
-# left NAME N WAY FOLDER LOG: whether the files that it wrote are right, and the same with the
-# burst buffer as without.
+# left NAME N WAY FOLDER LOG: succeeds if the files that the program wrote are valid, and are the
+# same with and without the burst buffer.
 left() {
     local file other
     for file in "$4"/*; do
@@ -240,7 +247,7 @@ left() {
     done
 }
 
-# meant NAME FOLDER: what PnetCDF's scripts look at besides.
+# meant NAME FOLDER: makes the additional checks that PnetCDF's scripts make.
 meant() {
     local file
     case $1 in
@@ -254,7 +261,7 @@ meant() {
     esac
 }
 
-# outcome NAME N WAY: passed, failed, hangs or skipped.
+# outcome NAME N WAY: runs the program and prints passed, failed, hangs or skipped.
 outcome() {
     local folder=$out/$3.$2/$(dirname "$1") log=$out/$3.$2/$1.log line rc result=passed
     mkdir -p "$folder"
@@ -270,7 +277,7 @@ outcome() {
         fi
         [ $rc = 0 ] || result=failed
     done < <(variants "$1")
-    if [ $result = failed ] || tells_failure "$log" || ! left "$1" "$2" "$3" "$folder" "$log" ||
+    if [ $result = failed ] || log_reports_failure "$log" || ! left "$1" "$2" "$3" "$folder" "$log" ||
         ! meant "$1" "$folder" >>"$log" 2>&1; then
         echo failed
     elif tells_skip "$log"; then
@@ -281,7 +288,7 @@ outcome() {
     case $1 in largefile/*) rm -f "$folder/${1##*/}.nc"* ;; esac
 }
 
-# Each program that was compiled.
+# Runs each program that was compiled successfully.
 run_programs() {
     local name rest n way
     while read -r name rest; do

@@ -1,16 +1,15 @@
-/* A grid of two dimensions is cut into blocks, one for every process; each writes its
- * block with one call.
+/* Divides a two-dimensional grid into blocks, one for each process. Each process writes
+ * its block with one call.
  *
  *     mpicc -o blocks blocks.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./blocks
- */
+ *     mpiexec -n 4 ./blocks */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -21,14 +20,16 @@ static void check(int status, int line)
 
 enum { NY = 12, NX = 10 };
 
-/* Where a process's block starts in the grid, and its numbers of rows and columns. */
+/* The block of one process: its first row and column, and its numbers of rows and
+ * columns. */
 struct block {
     MPI_Offset start[2], count[2];
 };
 
 static struct block find_block(int rank, int nprocs)
 {
-    /* As many rows and columns of blocks as MPI thinks best: 4 processes are 2 x 2. */
+    /* MPI chooses how to arrange the processes in rows and columns: 4 processes form 2 x
+     * 2. */
     int shape[2] = {0, 0};
     MPI_Dims_create(nprocs, 2, shape);
     int place[2] = {rank / shape[1], rank % shape[1]};
@@ -42,7 +43,7 @@ static struct block find_block(int rank, int nprocs)
     return b;
 }
 
-/* What the grid has at element i of the block. */
+/* Returns the value of the grid at element i of the block. */
 static double value(const struct block *b, MPI_Offset i)
 {
     MPI_Offset y = b->start[0] + i / b->count[1], x = b->start[1] + i % b->count[1];
@@ -70,8 +71,8 @@ int main(int argc, char **argv)
         values[i] = value(&mine, i);
     CHECK(ncmpi_put_vara_double_all(file, var, mine.start, mine.count, values));
 
-    /* What others wrote can be read from the same open file after a sync. How a file is
-     * cut for reading need not be how it was cut for writing. */
+    /* After a sync, each process can read what the others wrote through the same open
+     * file. The processes may divide the grid differently for reading and for writing. */
     CHECK(ncmpi_sync(file));
     struct block other = find_block(nprocs - 1 - rank, nprocs);
     CHECK(ncmpi_get_vara_double_all(file, var, other.start, other.count, values));

@@ -1,15 +1,15 @@
-/* Columns of a table: with strides, and from memory in another order than the file's.
+/* Writes columns of a table, first with strides, then from an array whose order in memory
+ * differs from the order in the file.
  *
  *     mpicc -o columns columns.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./columns
- */
+ *     mpiexec -n 4 ./columns */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -41,8 +41,8 @@ int main(int argc, char **argv)
     CHECK(ncmpi_def_var(file, "in_blocks", NC_INT, 2, dims, &vars[1]));
     CHECK(ncmpi_enddef(file));
 
-    /* vars: every nprocs-th column, from that of the process's rank on. In memory the
-     * elements have the order of the file, row by row. */
+    /* vars: every nprocs-th column, starting with column `rank`. The order in memory is
+     * that of the file, row by row. */
     MPI_Offset n = rank < COLUMNS ? (COLUMNS - rank - 1) / nprocs + 1 : 0;
     MPI_Offset start[2] = {0, n > 0 ? rank : 0}, count[2] = {ROWS, n};
     MPI_Offset stride[2] = {1, nprocs};
@@ -51,8 +51,8 @@ int main(int argc, char **argv)
             values[row * n + i] = element(row, rank + i * nprocs);
     CHECK(ncmpi_put_vars_int_all(file, vars[0], start, count, stride, values));
 
-    /* varm: a block of columns, which in memory lie column after column, as in Fortran.
-     * imap says for each dimension how far apart neighbours are in memory. */
+    /* varm: a block of columns, stored in memory column by column as in Fortran. For each
+     * dimension, imap is the distance between neighbouring elements in memory. */
     start[1] = COLUMNS * rank / nprocs;
     count[1] = n = COLUMNS * (rank + 1) / nprocs - start[1];
     MPI_Offset imap[2] = {1, ROWS};
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_put_varm_int_all(file, vars[1], start, count, NULL, imap, values));
     CHECK(ncmpi_sync(file));
 
-    /* One column as a whole, by everyone. */
+    /* All processes read one whole column. */
     MPI_Offset top[2] = {0, COLUMNS - 1}, column[2] = {ROWS, 1};
     for (int v = 0; v < 2; v++) {
         CHECK(ncmpi_get_vara_int_all(file, vars[v], top, column, values));

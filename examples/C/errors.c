@@ -1,15 +1,14 @@
-/* What goes wrong and how to go on: a program that does not stop at the first error.
+/* Handles errors, and continues after them.
  *
  *     mpicc -o errors errors.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./errors
- */
+ *     mpiexec -n 4 ./errors */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -20,8 +19,8 @@ static void check(int status, int line)
 
 static int rank;
 
-/* The errors that this program makes on purpose. Codes are negative and have a name and
- * a text; any other result is a failure. */
+/* Checks that a call returned the error that this program provoked. Any other result is a
+ * failure. Error codes are negative, and each has a name and a message. */
 static void expect(int code, int status, const char *what)
 {
     if (rank == 0)
@@ -29,8 +28,9 @@ static void expect(int code, int status, const char *what)
     if (status != code) CHECK(status != NC_NOERR ? status : NC_EINVAL);
 }
 
-/* A process that meets an error alone must not leave a collective call out: the others
- * would wait for ever. It goes on, and all agree afterwards on what happened. */
+/* A process with a local error must still make every collective call, or the others would
+ * wait forever. So such a process continues, and all processes agree on the result
+ * afterwards. */
 static int worst_of_all(int status)
 {
     int worst;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
            "a name taken already:");
     CHECK(ncmpi_inq_varid(file, "v", &var));
 
-    /* Data need data mode; only then may they be written. */
+    /* Data can be written only in data mode. */
     MPI_Offset start = 0, count = rank == 0 ? 4 : 0;
     int values[4] = {1, 2, 100000, 4};
     expect(NC_EINDEFINE, ncmpi_put_vara_int_all(file, var, &start, &count, values),
@@ -65,12 +65,12 @@ int main(int argc, char **argv)
     expect(NC_ENOTINDEP, ncmpi_put_vara_int(file, var, &start, &count, values),
            "independent in collective mode:");
 
-    /* 100000 is no short. The other elements are written all the same; what does not fit
-     * is replaced by the fill value. */
+    /* 100000 is out of range for a short. The call stores the fill value in its place,
+     * and still writes the other elements. */
     int status = ncmpi_put_vara_int_all(file, var, &start, &count, values);
     expect(NC_ERANGE, worst_of_all(status), "a value out of range:");
 
-    /* One process reaches over the end of the variable; the rest succeed. */
+    /* One process reads beyond the end of the variable; the others succeed. */
     start = rank == 0 ? 3 : 0;
     count = 2;
     status = ncmpi_get_vara_int_all(file, var, &start, &count, values);

@@ -1,16 +1,15 @@
-/* Elements that nobody writes: in fill mode they have a fill value, which readers take
- * for "no data".
+/* Fills elements that no process writes: in fill mode they get a fill value, which
+ * readers interpret as "no data".
  *
  *     mpicc -o fill_values fill_values.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./fill_values
- */
+ *     mpiexec -n 4 ./fill_values */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -31,22 +30,24 @@ static void define(int file, int *vars)
     CHECK(ncmpi_def_var(file, "own_fill", NC_FLOAT, 1, &dims[1], &vars[1]));
     CHECK(ncmpi_def_var(file, "records", NC_FLOAT, 2, dims, &vars[2]));
 
-    /* Filling costs a write of its own, so it is off until it is asked for: for one
-     * variable and with its own value, which becomes its attribute _FillValue; ... */
+    /* Filling costs an additional write, so it is off by default. It can be enabled for
+     * one variable, either with a given value, which becomes the variable's attribute
+     * _FillValue ... */
     CHECK(ncmpi_def_var_fill(file, vars[1], 0, &none));
     CHECK(ncmpi_def_var_fill(file, vars[2], 0, &none));
-    /* ... or with the default value of its type. NC_FILL_INT is that of int. */
+    /* ... or with the default value of its type, which is NC_FILL_INT for int. */
     CHECK(ncmpi_def_var_fill(file, vars[0], 0, NULL));
-    CHECK(ncmpi_enddef(file)); /* here the fixed-size variables are filled */
+    CHECK(ncmpi_enddef(file)); /* fills the fixed-size variables */
 }
 
-/* Process r writes elements r, r + nprocs ... of the first half; the rest stays. */
+/* Process r writes elements r, r + nprocs ... of the first half. The rest is not
+ * written. */
 static void write_half(int file, int var, int rank, int nprocs)
 {
     float values[LENGTH];
     MPI_Offset start = rank, stride = nprocs;
     MPI_Offset count = rank < LENGTH / 2 ? (LENGTH / 2 - rank - 1) / nprocs + 1 : 0;
-    if (count == 0) start = 0; /* nothing to write: take part all the same */
+    if (count == 0) start = 0; /* nothing to write, but the call is collective */
     for (MPI_Offset i = 0; i < count; i++)
         values[i] = (float)(start + i * stride);
     CHECK(ncmpi_put_vars_float_all(file, var, &start, &count, &stride, values));
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
     write_half(file, vars[0], rank, nprocs);
     write_half(file, vars[1], rank, nprocs);
 
-    /* Records are filled one by one, on request; then part of them may be written. */
+    /* Each record must be filled explicitly, before any part of it is written. */
     for (MPI_Offset record = 0; record < 2; record++)
         CHECK(ncmpi_fill_var_rec(file, vars[2], record));
     MPI_Offset place[2] = {1, LENGTH - 1}, one[2] = {1, rank == 0};
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_put_vara_float_all(file, vars[2], place, one, &last));
     CHECK(ncmpi_sync(file));
 
-    /* How a reader finds out: `off` is 1 where a variable is not filled. */
+    /* A reader can query the fill mode: `off` is 1 if the variable is not filled. */
     CHECK(ncmpi_inq_var_fill(file, vars[2], &off, &none));
     CHECK(ncmpi_get_var_float_all(file, vars[2], values));
     int missing = 0;

@@ -1,17 +1,16 @@
-/* The first program: all processes create a file together, and each writes its part of
- * one variable. Then they open it again and read what their neighbour wrote.
+/* A first program. All processes create a file together, and each writes its part of one
+ * variable. Then they reopen the file, and each reads what its neighbour wrote.
  *
  *     mpicc -o first_file first_file.c $(pkg-config --cflags --libs pnetcdf)
  *     mpiexec -n 4 ./first_file
- *     ncdump first_file.nc
- */
+ *     ncdump first_file.nc */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -22,7 +21,8 @@ static void check(int status, int line)
 
 enum { LENGTH = 24 };
 
-/* The part of LENGTH elements that a process takes; all parts are nearly equal. */
+/* Computes which of the LENGTH elements belong to a process. All processes get nearly the
+ * same number. */
 static void find_part(int rank, int nprocs, MPI_Offset *start, MPI_Offset *count)
 {
     *start = (MPI_Offset)LENGTH * rank / nprocs;
@@ -34,19 +34,19 @@ static void write_file(const char *path, int rank, int nprocs)
     int file, dim, var, values[LENGTH];
     MPI_Offset start, count;
 
-    /* NC_CLOBBER: a file of that name is replaced. NC_64BIT_DATA: the format CDF-5,
-     * which has no limits of size. Without it, the format is CDF-1. */
+    /* NC_CLOBBER replaces an existing file. NC_64BIT_DATA selects the format CDF-5, which
+     * has no size limits. The default format is CDF-1. */
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
                        &file));
 
-    /* Definitions: every process makes the same ones. */
+    /* Definitions: all processes make the same calls. */
     CHECK(ncmpi_def_dim(file, "x", LENGTH, &dim));
     CHECK(ncmpi_def_var(file, "square", NC_INT, 1, &dim, &var));
     CHECK(ncmpi_put_att_text(file, var, "long_name", 11, "square of x"));
     CHECK(ncmpi_enddef(file));
 
-    /* Data: every process has its own. A function whose name ends in _all is collective,
-     * called by all processes together. */
+    /* Data: each process writes its own part. Functions whose names end in _all are
+     * collective: all processes call them together. */
     find_part(rank, nprocs, &start, &count);
     for (MPI_Offset i = 0; i < count; i++)
         values[i] = (int)((start + i) * (start + i));

@@ -1,16 +1,16 @@
-/* A process's array has a frame of ghost cells, copies of what its neighbours have, which
- * must not be written. An MPI datatype tells which elements of memory are meant.
+/* Writes an array without its ghost cells, a frame around it that contains copies of the
+ * neighbours' elements and must not be written. An MPI datatype selects the elements in
+ * memory.
  *
  *     mpicc -o ghost_cells ghost_cells.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./ghost_cells
- */
+ *     mpiexec -n 4 ./ghost_cells */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -21,7 +21,7 @@ static void check(int status, int line)
 
 enum { NY = 12, NX = 6, GHOST = 2, WIDE = NX + 2 * GHOST };
 
-static int band[NY + 2 * GHOST][WIDE]; /* rows of all columns, and the frame */
+static int band[NY + 2 * GHOST][WIDE]; /* this process's rows, and the frame */
 
 static void set_all(int rows, int value)
 {
@@ -30,7 +30,7 @@ static void set_all(int rows, int value)
             band[y][x] = value;
 }
 
-/* All but the frame of the rows x NX elements in the middle. */
+/* Returns the datatype of the rows x NX elements inside the frame. */
 static MPI_Datatype inner_type(int rows)
 {
     MPI_Datatype type;
@@ -59,9 +59,10 @@ int main(int argc, char **argv)
     CHECK(ncmpi_def_var(file, "cell", NC_SHORT, 2, dims, &var));
     CHECK(ncmpi_enddef(file));
 
-    /* Functions without a type in their names take a number of MPI datatypes. Start and
-     * count are those of the variable; values are converted, here from int to short. A
-     * process without rows has no such datatype and writes nothing. */
+    /* If a function's name contains no type, pass an MPI datatype for the memory and the
+     * number of its items. start and count refer to the variable. Values are converted,
+     * here from int to short. No datatype exists for 0 rows, so a process without rows
+     * passes 0 items. */
     MPI_Datatype type = rows > 0 ? inner_type(rows) : MPI_INT;
     set_all(rows, -1);
     for (int y = 0; y < rows; y++)
@@ -69,7 +70,7 @@ int main(int argc, char **argv)
             band[GHOST + y][GHOST + x] = 10 * ((int)start[0] + y) + x;
     CHECK(ncmpi_put_vara_all(file, var, start, count, band, rows > 0, type));
 
-    /* Reading leaves the frame as it is, too. */
+    /* Reading does not change the frame either. */
     set_all(rows, -2);
     CHECK(ncmpi_get_vara_all(file, var, start, count, band, rows > 0, type));
     for (int y = 0; y < rows + 2 * GHOST; y++)

@@ -1,16 +1,15 @@
-/* Attributes describe a variable, or the file as a whole: written, listed, changed.
+/* Writes, lists and changes attributes, which describe a variable or the whole file.
  *
  *     mpicc -o metadata metadata.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./metadata
- */
+ *     mpiexec -n 4 ./metadata */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -24,7 +23,8 @@ static void put_text(int file, int var, const char *name, const char *text)
     CHECK(ncmpi_put_att_text(file, var, name, (MPI_Offset)strlen(text), text));
 }
 
-/* Every process makes the same calls; attributes are part of the definitions. */
+/* Defines the variables and their attributes. Attributes are part of the definitions, so
+ * all processes make the same calls. */
 static void define(int file)
 {
     int dim, vars[2];
@@ -45,8 +45,8 @@ static void define(int file)
     CHECK(ncmpi_enddef(file));
 }
 
-/* In data mode an attribute may be replaced by one that takes no more room; anything
- * else needs define mode. */
+/* Changes attributes. In data mode, an attribute can only be replaced with one that is
+ * not larger. All other changes require define mode. */
 static void change(int file)
 {
     int var;
@@ -58,7 +58,8 @@ static void change(int file)
     CHECK(ncmpi_enddef(file));
 }
 
-/* Whatever a variable has, without knowing the names: numbers as double, text as text. */
+/* Lists all attributes without knowing their names. Reads numbers as double, and text as
+ * text. */
 static void list(int file, int var, int natts)
 {
     for (int i = 0; i < natts; i++) {
@@ -69,7 +70,7 @@ static void list(int file, int var, int natts)
         CHECK(ncmpi_inq_attname(file, var, i, name));
         CHECK(ncmpi_inq_att(file, var, name, &type, &length));
         if (type == NC_CHAR && length < (MPI_Offset)sizeof text) {
-            CHECK(ncmpi_get_att_text(file, var, name, text)); /* no '\0' comes with it */
+            CHECK(ncmpi_get_att_text(file, var, name, text)); /* does not append '\0' */
             printf("%s = \"%s\"\n", name, text);
         } else if (type != NC_CHAR && length > 0 && length <= 8) {
             CHECK(ncmpi_get_att_double(file, var, name, numbers));
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &file));
     define(file);
     change(file);
-    CHECK(ncmpi_inq_natts(file, &natts)); /* those of the file as a whole */
+    CHECK(ncmpi_inq_natts(file, &natts)); /* attributes of the whole file */
     if (rank == 0) list(file, NC_GLOBAL, natts);
     CHECK(ncmpi_inq_varnatts(file, 0, &natts));
     if (rank == 0) list(file, 0, natts);

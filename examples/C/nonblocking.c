@@ -1,16 +1,16 @@
-/* Nonblocking calls: many requests are posted, each for a small piece of some variable,
- * and one call carries all of them out, with few large accesses of the file.
+/* Makes nonblocking calls: posts many requests, each for a small piece of a variable, and
+ * completes all of them with a single call, which accesses the file in a few large
+ * pieces.
  *
  *     mpicc -o nonblocking nonblocking.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./nonblocking
- */
+ *     mpiexec -n 4 ./nonblocking */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -21,7 +21,7 @@ static void check(int status, int line)
 
 enum { VARS = 5, LENGTH = 8 };
 
-/* Carries out all requests; each has a status of its own. */
+/* Completes all requests. Each has its own status. */
 static void wait_for(int file, int n, int *requests)
 {
     int statuses[VARS];
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &file));
     define(file, vars);
 
-    /* iput: the values must stay as they are until the wait. */
+    /* iput: the program must not change the values before the wait. */
     for (int v = 0; v < VARS; v++) {
         for (MPI_Offset i = 0; i < count; i++)
             values[v][i] = (float)(100 * (MPI_Offset)v + start + i);
@@ -65,8 +65,9 @@ int main(int argc, char **argv)
     }
     wait_for(file, VARS, requests);
 
-    /* bput: the values are copied into a buffer that must be attached first and large
-     * enough; the array can be used again at once. Here it changes the last variable. */
+    /* bput: copies the values to a buffer, which must be attached beforehand and large
+     * enough, so the array can be reused immediately. These values overwrite those of the
+     * last variable. */
     CHECK(ncmpi_buffer_attach(file, (MPI_Offset)sizeof one));
     for (MPI_Offset i = 0; i < count; i++)
         one[i] = (float)-(start + i);
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
     wait_for(file, 1, requests);
     CHECK(ncmpi_buffer_detach(file));
 
-    /* iget: the values are there after the wait. */
+    /* iget: the values are available after the wait. */
     for (int v = 0; v < VARS; v++)
         CHECK(ncmpi_iget_vara_float(file, vars[v], &start, &count, values[v],
                                     &requests[v]));

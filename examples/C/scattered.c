@@ -1,16 +1,15 @@
-/* A process's elements lie scattered over a variable: varn writes any number of pieces
- * of it in one call.
+/* Writes elements that are scattered over a variable. A single varn call writes all of
+ * these pieces.
  *
  *     mpicc -o scattered scattered.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./scattered
- */
+ *     mpiexec -n 4 ./scattered */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -21,11 +20,12 @@ static void check(int status, int line)
 
 enum { NY = 6, NX = 12, WIDTH = 3, PIECES = NY * NX / WIDTH };
 
-/* The pieces, each WIDTH elements of a row, are dealt out in turn as cards are. */
+/* The pieces of one process. A piece has WIDTH elements of a row. Pieces are assigned to
+ * the processes round-robin. */
 struct pieces {
     int n;
     MPI_Offset start[PIECES][2], count[PIECES][2];
-    MPI_Offset *starts[PIECES], *counts[PIECES]; /* what varn takes: one pointer each */
+    MPI_Offset *starts[PIECES], *counts[PIECES]; /* varn needs a pointer for each piece */
 };
 
 static void deal(struct pieces *p, int rank, int nprocs)
@@ -58,8 +58,8 @@ int main(int argc, char **argv)
     CHECK(ncmpi_def_var(file, "cards", NC_INT, 2, dims, &var));
     CHECK(ncmpi_enddef(file));
 
-    /* The values of all pieces follow each other in one array. Every process may have
-     * another number of pieces, or none. */
+    /* One array contains the values of all pieces, one after another. Processes may have
+     * different numbers of pieces, or none. */
     deal(&mine, rank, nprocs);
     for (int i = 0; i < mine.n; i++)
         for (int k = 0; k < WIDTH; k++)
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_put_varn_int_all(file, var, mine.n, mine.starts, mine.counts, values));
     CHECK(ncmpi_sync(file));
 
-    /* Single elements: NULL in place of the counts. */
+    /* To write single elements, pass NULL for the counts. */
     MPI_Offset corner[4][2] = {{0, 0}, {0, NX - 1}, {NY - 1, 0}, {NY - 1, NX - 1}};
     MPI_Offset *places[4] = {corner[0], corner[1], corner[2], corner[3]};
     CHECK(ncmpi_get_varn_int_all(file, var, 4, places, NULL, corners));

@@ -1,16 +1,15 @@
-/* Data that grow with time: a record is written at each step, and a later run goes on
- * where the last one ended.
+/* Appends data over time: writes a record at each step, and a later run continues where
+ * the previous one ended.
  *
  *     mpicc -o time_series time_series.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./time_series
- */
+ *     mpiexec -n 4 ./time_series */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -33,7 +32,8 @@ static int create(const char *path)
     int file, dims[2], var;
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_OFFSET, MPI_INFO_NULL,
                        &file));
-    /* The unlimited dimension comes first. Its variables are stored record by record. */
+    /* The unlimited dimension comes first. Variables that use it are stored record by
+     * record. */
     CHECK(ncmpi_def_dim(file, "time", NC_UNLIMITED, &dims[0]));
     CHECK(ncmpi_def_dim(file, "x", LENGTH, &dims[1]));
     CHECK(ncmpi_def_var(file, "time", NC_DOUBLE, 1, dims, &var));
@@ -44,7 +44,7 @@ static int create(const char *path)
     return file;
 }
 
-/* Writes STEPS more records behind those there are. */
+/* Writes STEPS records after the existing ones. */
 static void append(int file)
 {
     int dim, time, var;
@@ -56,7 +56,7 @@ static void append(int file)
     CHECK(ncmpi_inq_varid(file, "time", &time));
     CHECK(ncmpi_inq_varid(file, "temperature", &var));
     for (MPI_Offset step = records; step < records + STEPS; step++) {
-        /* One process writes the time, the others take part with no element. */
+        /* Process 0 writes the time; the others put no elements. */
         MPI_Offset now = step, one = rank == 0;
         double hours = 6.0 * (double)step;
         CHECK(ncmpi_put_vara_double_all(file, time, &now, &one, &hours));
@@ -68,7 +68,7 @@ static void append(int file)
     }
 }
 
-/* All steps at one place. */
+/* Reads all steps at one location. */
 static void read_series(int file, MPI_Offset x)
 {
     int var;

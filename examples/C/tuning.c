@@ -1,20 +1,19 @@
-/* Hints tell the library and MPI-IO how to go about a file. They are given when it is
- * created or opened, and never change what is in it.
+/* Sets hints, which control how the library and MPI-IO access a file. A program passes
+ * them when it creates or opens the file. They never change its contents.
  *
  *     mpicc -o tuning tuning.c $(pkg-config --cflags --libs pnetcdf)
  *     mpiexec -n 4 ./tuning
  *
- * Without changing a program, they are given in the environment:
+ * The environment can set hints for an unmodified program:
  *
- *     PNETCDF_HINTS="nc_var_align_size=1048576;romio_cb_write=enable" mpiexec ...
- */
+ *     PNETCDF_HINTS="nc_var_align_size=1048576;romio_cb_write=enable" mpiexec ... */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -30,18 +29,18 @@ static int create(const char *path)
     int file;
     MPI_Info info;
     MPI_Info_create(&info);
-    /* The variables start at a multiple of 4096 bytes in the file; on a parallel file
-     * system one would give the size of its stripes. What is left over behind the header
-     * is room for later definitions. */
+    /* Aligns the first variable to a multiple of 4096 bytes in the file. On a parallel
+     * file system, use its stripe size. The header can grow into the padding when
+     * definitions are added later. */
     MPI_Info_set(info, "nc_var_align_size", "4096");
-    /* One for MPI-IO: collective buffering. What nobody knows is ignored. */
+    /* A hint for MPI-IO: collective buffering. Unknown hints are ignored. */
     MPI_Info_set(info, "romio_cb_write", "enable");
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &file));
     MPI_Info_free(&info); /* the library has its own copy */
     return file;
 }
 
-/* The hints that are in force: those asked for may have been refused. */
+/* Prints the hints in effect, which may differ from those requested. */
 static void print_hints(int file)
 {
     MPI_Info info;

@@ -1,15 +1,14 @@
-/* Three ways to read a file: one process alone, all together, and each at its own pace.
+/* Reads a file in three ways: on one process, collectively, and independently.
  *
  *     mpicc -o ways_to_read ways_to_read.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./ways_to_read
- */
+ *     mpiexec -n 4 ./ways_to_read */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -46,7 +45,7 @@ static double sum(const double *values, MPI_Offset n)
     return total;
 }
 
-/* A communicator of one process: nobody else is needed, no call waits for others. */
+/* On a communicator with one process, no call waits for other processes. */
 static double read_alone(const char *path)
 {
     int file, var;
@@ -58,7 +57,8 @@ static double read_alone(const char *path)
     return sum(values, LENGTH);
 }
 
-/* Everyone reads its part in the same call: the fast way for large files. */
+/* All processes read their parts in one call, which is the fastest way for large
+ * files. */
 static double read_together(int file, int var)
 {
     double values[LENGTH], mine, total;
@@ -70,8 +70,8 @@ static double read_together(int file, int var)
     return total;
 }
 
-/* Independent mode: each reads what and as often as it likes. Only switching the mode is
- * collective. */
+/* Reads in independent mode, in which each process may read any data at any time. Only
+ * switching the mode is collective. */
 static double read_at_will(int file, int var)
 {
     double total = 0;

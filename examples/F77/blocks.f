@@ -1,5 +1,5 @@
-! A grid of two dimensions is cut into blocks, one for every process;
-! each writes its block with one call.
+! Divides a two-dimensional grid into blocks, one for each process. Each
+! process writes its block with one call.
 !
 !     mpif77 -o blocks blocks.f $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./blocks
@@ -20,8 +20,8 @@
       if (path .eq. ' ') path = 'blocks.nc'
       call check(nfmpi_create(MPI_COMM_WORLD, path,
      &    ior(NF_CLOBBER, NF_64BIT_OFFSET), MPI_INFO_NULL, nc))
-! The dimension that varies fastest is the first, as in Fortran's arrays;
-! ncdump and programs in C name it last.
+! The first dimension varies fastest, as in Fortran arrays. ncdump and C
+! programs list it last.
       n = ny
       call check(nfmpi_def_dim(nc, 'y', n, dims(2)))
       n = nx
@@ -41,8 +41,9 @@
      &    ' x ', count(1), ' elements from (', start(2), ', ',
      &    start(1), ')'
 
-! What others wrote can be read from the same open file after a sync. How
-! a file is cut for reading need not be how it was cut for writing.
+! After a sync, each process can read what the others wrote through the
+! same open file. The processes may divide the grid differently for
+! reading and for writing.
       call check(nfmpi_sync(nc))
       call find_block(nprocs - 1 - rank, nprocs, start, count)
       call check(nfmpi_get_vara_double_all(nc, var, start, count,
@@ -57,14 +58,15 @@
       call MPI_Finalize(ierr)
       end
 
-! Where a process's block starts in the grid of 10 x 12, and its size.
+! Sets the start and the size of a process's block in the grid of 10 x
+! 12.
       subroutine find_block(rank, nprocs, start, count)
       implicit none
       include 'mpif.h'
       integer rank, nprocs, parts(2), place, size(2), d, ierr
       integer(kind=MPI_OFFSET_KIND) start(2), count(2)
       data size /10, 12/
-! As many blocks as MPI thinks best: 4 processes are 2 x 2.
+! MPI chooses how to arrange the processes: 4 processes form 2 x 2.
       parts(1) = 0
       parts(2) = 0
       call MPI_Dims_create(nprocs, 2, parts, ierr)
@@ -76,7 +78,7 @@
       enddo
       end
 
-! What the grid has at element (i, j) of a block.
+! Returns the value of the grid at element (i, j) of a block.
       doubleprecision function value(start, i, j)
       implicit none
       include 'mpif.h'
@@ -85,9 +87,9 @@
       value = dble(start(2) + j - 2) + 0.01d0 * dble(start(1) + i - 2)
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

@@ -1,5 +1,5 @@
-! Columns of a table: with strides, and from memory in another order
-! than the file's.
+! Writes columns of a table, first with strides, then from an array
+! whose order in memory differs from the order in the file.
 !
 !     mpif77 -o columns columns.f $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./columns
@@ -31,8 +31,8 @@
      &    vars(2)))
       call check(nfmpi_enddef(nc))
 
-! vars: every nprocs-th column, from that of the process's rank on. In
-! memory the elements have the order of the file, row by row.
+! vars: every nprocs-th column, starting with column `rank`. The order
+! in memory is that of the file, row by row.
       n = 0
       start(1) = 1
       if (rank .lt. cols) then
@@ -53,8 +53,9 @@
       call check(nfmpi_put_vars_int_all(nc, vars(1), start, count,
      &    stride, values))
 
-! varm: a block of columns, which in memory lie column after column. imap
-! says for each dimension how far apart neighbours are in memory.
+! varm: a block of columns, stored in memory column by column. For each
+! dimension, imap is the distance between neighbouring elements in
+! memory.
       start(1) = cols * rank / nprocs + 1
       count(1) = cols * (rank + 1) / nprocs - start(1) + 1
       n = int(count(1))
@@ -71,7 +72,7 @@
      &    stride, imap, values))
       call check(nfmpi_sync(nc))
 
-! One column as a whole, by everyone.
+! All processes read one whole column.
       start(1) = cols
       count(1) = 1
       do v = 1, 2
@@ -94,9 +95,9 @@
       element = 100 * (row - 1) + column - 1
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

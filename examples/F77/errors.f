@@ -1,5 +1,4 @@
-! What goes wrong and how to go on: a program that does not stop at the
-! first error.
+! Handles errors, and continues after them.
 !
 !     mpif77 -o errors errors.f $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./errors
@@ -30,7 +29,7 @@
      &    'a name taken already:')
       call check(nfmpi_inq_varid(nc, 'v', var))
 
-! Data need data mode; only then may they be written.
+! Data can be written only in data mode.
       start(1) = 1
       count(1) = 0
       if (rank .eq. 0) count(1) = 4
@@ -46,13 +45,13 @@
      &    nfmpi_put_vara_int(nc, var, start, count, values),
      &    'independent in collective mode:')
 
-! 100000 is no short. The other elements are written all the same; what
-! does not fit is replaced by the fill value.
+! 100000 is out of range for a short. The call stores the fill value in
+! its place, and still writes the other elements.
       status = nfmpi_put_vara_int_all(nc, var, start, count, values)
       call expect(rank, NF_ERANGE, worst_of_all(status),
      &    'a value out of range:')
 
-! One process reaches over the end of the variable; the rest succeed.
+! One process reads beyond the end of the variable; the others succeed.
       if (rank .eq. 0) start(1) = 4
       count(1) = 2
       status = nfmpi_get_vara_int_all(nc, var, start, count, values)
@@ -66,8 +65,9 @@
       call MPI_Finalize(ierr)
       end
 
-! The errors that this program makes on purpose. Codes are negative and
-! have a name and a text; any other result is a failure.
+! Checks that a call returned the error that this program provoked. Any
+! other result is a failure. Error codes are negative, and each has a
+! name and a message.
       subroutine expect(rank, code, status, what)
       implicit none
       include 'mpif.h'
@@ -82,9 +82,9 @@
       call check(NF_EINVAL)
       end
 
-! A process that meets an error alone must not leave a collective call
-! out: the others would wait for ever. It goes on, and all agree
-! afterwards on what happened.
+! A process with a local error must still make every collective call, or
+! the others would wait forever. So such a process continues, and all
+! processes agree on the result afterwards.
       integer function worst_of_all(status)
       implicit none
       include 'mpif.h'
@@ -94,9 +94,9 @@
       worst_of_all = worst
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

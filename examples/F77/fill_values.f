@@ -1,5 +1,5 @@
-! Elements that nobody writes: in fill mode they have a fill value, which
-! readers take for "no data".
+! Fills elements that no process writes: in fill mode they get a fill
+! value, which readers interpret as "no data".
 !
 !     mpif77 -o fill_values fill_values.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -25,7 +25,7 @@
       call write_half(nc, vars(1), rank, nprocs)
       call write_half(nc, vars(2), rank, nprocs)
 
-! Records are filled one by one, on request; then part of them may be
+! Each record must be filled explicitly, before any part of it is
 ! written.
       do i = 1, 2
           record = i
@@ -40,7 +40,8 @@
       call check(nfmpi_put_vara_real_all(nc, vars(3), place, one, last))
       call check(nfmpi_sync(nc))
 
-! How a reader finds out: `off` is 1 where a variable is not filled.
+! A reader can query the fill mode: `off` is 1 if the variable is not
+! filled.
       call check(nfmpi_inq_var_fill(nc, vars(3), off, none))
       call check(nfmpi_get_var_real_all(nc, vars(3), values))
       missing = 0
@@ -73,19 +74,19 @@
       call check(nfmpi_def_var(nc, 'records', NF_FLOAT, 2, dims,
      &    vars(3)))
 
-! Filling costs a write of its own, so it is off until it is asked for:
-! for all variables, with the default value of their types ...
+! Filling costs an additional write, so it is off by default. It can be
+! enabled for all variables with the default values of their types ...
       call check(nfmpi_set_fill(nc, NF_FILL, off))
-! ... and for one with its own value, which becomes its attribute
-! _FillValue.
+! ... and for one variable with a given value, which becomes the
+! variable's attribute _FillValue.
       call check(nfmpi_def_var_fill(nc, vars(2), 0, none))
       call check(nfmpi_def_var_fill(nc, vars(3), 0, none))
-! Here the variables of fixed size are filled.
+! This fills the fixed-size variables.
       call check(nfmpi_enddef(nc))
       end
 
-! Process r writes elements r + 1, r + 1 + nprocs ... of the first half;
-! the rest stays.
+! Process r writes elements r + 1, r + 1 + nprocs ... of the first half.
+! The rest is not written.
       subroutine write_half(nc, var, rank, nprocs)
       implicit none
       include 'mpif.h'
@@ -93,7 +94,7 @@
       integer nc, var, rank, nprocs, i
       integer(kind=MPI_OFFSET_KIND) start(1), count(1), stride(1)
       real values(6)
-! A process with nothing to write takes part all the same.
+! The call is collective, even without values.
       start(1) = 1
       count(1) = 0
       stride(1) = nprocs
@@ -108,9 +109,9 @@
      &    values))
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

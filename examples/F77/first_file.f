@@ -1,6 +1,6 @@
-! The first program: all processes create a file together, and each
-! writes its part of one variable. Then they open it again and read what
-! their neighbour wrote.
+! A first program. All processes create a file together, and each writes
+! its part of one variable. Then they reopen the file, and each reads
+! what its neighbour wrote.
 !
 !     mpif77 -o first_file first_file.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -20,13 +20,13 @@
       call get_command_argument(1, path)
       if (path .eq. ' ') path = 'first_file.nc'
 
-! NF_CLOBBER: a file of that name is replaced. NF_64BIT_DATA: the format
-! CDF-5, which has no limits of size. Without it, the format is CDF-1.
+! NF_CLOBBER replaces an existing file. NF_64BIT_DATA selects the format
+! CDF-5, which has no size limits. The default format is CDF-1.
       call check(nfmpi_create(MPI_COMM_WORLD, path,
      &    ior(NF_CLOBBER, NF_64BIT_DATA), MPI_INFO_NULL, nc))
 
-! Definitions: every process makes the same ones. Lengths are of
-! MPI_OFFSET_KIND: a plain 24 would be wrong.
+! Definitions: all processes make the same calls. Lengths are of kind
+! MPI_OFFSET_KIND; a literal 24 would be wrong.
       n = length
       call check(nfmpi_def_dim(nc, 'x', n, dim))
       call check(nfmpi_def_var(nc, 'square', NF_INT, 1, dim, var))
@@ -35,8 +35,8 @@
      &    'square of x'))
       call check(nfmpi_enddef(nc))
 
-! Data: every process has its own. A function whose name ends in _all is
-! collective, called by all processes together.
+! Data: each process writes its own part. Functions whose names end in
+! _all are collective: all processes call them together.
       call find_part(rank, nprocs, start, count)
       do i = 1, int(count(1))
           values(i) = int((start(1) + i - 2)**2)
@@ -58,7 +58,8 @@
       call MPI_Finalize(ierr)
       end
 
-! The part of 24 elements that a process takes; all are nearly equal.
+! Computes which of the 24 elements belong to a process. All processes
+! get nearly the same number.
       subroutine find_part(rank, nprocs, start, count)
       implicit none
       include 'mpif.h'
@@ -68,9 +69,9 @@
       count(1) = 24 * (rank + 1) / nprocs - start(1) + 1
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

@@ -1,6 +1,6 @@
-! A process's array has a frame of ghost cells, copies of what its
-! neighbours have, which must not be written. An MPI datatype tells which
-! elements of memory are meant.
+! Writes an array without its ghost cells, a frame around it that
+! contains copies of the neighbours' elements and must not be written.
+! An MPI datatype selects the elements in memory.
 !
 !     mpif77 -o ghost_cells ghost_cells.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -36,10 +36,10 @@
       call check(nfmpi_def_var(nc, 'cell', NF_SHORT, 2, dims, var))
       call check(nfmpi_enddef(nc))
 
-! Functions without a type in their names take a number of MPI datatypes.
-! Start and count are those of the variable; values are converted, here
-! from integer to short. A process without rows has no such datatype and
-! writes nothing.
+! If a function's name contains no type, pass an MPI datatype for the
+! memory and the number of its items. start and count refer to the
+! variable. Values are converted, here from integer to short. No
+! datatype exists for 0 rows, so a process without rows passes 0 items.
       one = 0
       type = MPI_INTEGER
       if (rows .gt. 0) then
@@ -60,7 +60,7 @@
       call check(nfmpi_put_vara_all(nc, var, start, count, band, one,
      &    type))
 
-! Reading leaves the frame as it is, too.
+! Reading does not change the frame either.
       do y = 1, rows + 2 * ghost
           do x = 1, wide
               band(x, y) = -2
@@ -86,7 +86,7 @@
       call MPI_Finalize(ierr)
       end
 
-! All but the frame of the nx x rows elements in the middle.
+! Returns the datatype of the nx x rows elements inside the frame.
       integer function inner_type(rows, nx, ghost)
       implicit none
       include 'mpif.h'
@@ -103,9 +103,9 @@
       inner_type = type
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

@@ -1,5 +1,5 @@
-! Attributes describe a variable, or the file as a whole: written,
-! listed, changed.
+! Writes, lists and changes attributes, which describe a variable or the
+! whole file.
 !
 !     mpif77 -o metadata metadata.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -18,7 +18,7 @@
      &    MPI_INFO_NULL, nc))
       call define(nc)
       call change(nc)
-! Those of the file as a whole.
+! Attributes of the whole file.
       call check(nfmpi_inq_natts(nc, natts))
       if (rank .eq. 0) call list(nc, NF_GLOBAL, natts)
       call check(nfmpi_inq_varnatts(nc, 1, natts))
@@ -27,8 +27,8 @@
       call MPI_Finalize(ierr)
       end
 
-! Every process makes the same calls; attributes are part of the
-! definitions.
+! Defines the variables and their attributes. Attributes are part of the
+! definitions, so all processes make the same calls.
       subroutine define(nc)
       implicit none
       include 'mpif.h'
@@ -59,8 +59,8 @@
       call check(nfmpi_enddef(nc))
       end
 
-! In data mode an attribute may be replaced by one that takes no more
-! room; anything else needs define mode.
+! Changes attributes. In data mode, an attribute can only be replaced
+! with one that is not larger. All other changes require define mode.
       subroutine change(nc)
       implicit none
       include 'mpif.h'
@@ -75,8 +75,8 @@
       call check(nfmpi_enddef(nc))
       end
 
-! Whatever a variable has, without knowing the names: numbers as double
-! precision, text as text.
+! Lists all attributes without knowing their names. Reads numbers as
+! double precision, and text as text.
       subroutine list(nc, var, natts)
       implicit none
       include 'mpif.h'
@@ -111,9 +111,9 @@
       call check(nfmpi_put_att_text(nc, var, name, n, text))
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

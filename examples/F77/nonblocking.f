@@ -1,5 +1,5 @@
-! Many requests, carried out together: one call for all, in place of one
-! for each variable.
+! Makes nonblocking calls: posts many requests, and completes all of
+! them with one call instead of one call for each variable.
 !
 !     mpif77 -o nonblocking nonblocking.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -32,7 +32,7 @@
       enddo
       call check(nfmpi_enddef(nc))
 
-! iput: the values must stay as they are until the wait.
+! iput: the program must not change the values before the wait.
       do v = 1, vars
           do i = 1, int(count(1))
               values(i, v) = 100 * (v - 1) + start(1) + i - 2
@@ -42,9 +42,9 @@
       enddo
       call wait_for(nc, vars, req)
 
-! bput: the values are copied into a buffer that must be attached first
-! and large enough; the array can be used again at once. Here it changes
-! the last variable.
+! bput: copies the values to a buffer, which must be attached beforehand
+! and large enough, so the array can be reused immediately. These values
+! overwrite those of the last variable.
       n = 4 * length
       call check(nfmpi_buffer_attach(nc, n))
       do i = 1, int(count(1))
@@ -56,7 +56,7 @@
       call wait_for(nc, 1, req)
       call check(nfmpi_buffer_detach(nc))
 
-! iget: the values are there after the wait.
+! iget: the values are available after the wait.
       do v = 1, vars
           call check(nfmpi_iget_vara_real(nc, id(v), start, count,
      &        values(1, v), req(v)))
@@ -75,7 +75,7 @@
       call MPI_Finalize(ierr)
       end
 
-! Carries out all requests; each has a status of its own.
+! Completes all requests. Each has its own status.
       subroutine wait_for(nc, n, req)
       implicit none
       include 'mpif.h'
@@ -87,9 +87,9 @@
       enddo
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

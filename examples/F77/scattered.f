@@ -1,5 +1,5 @@
-! A process's elements lie scattered over a variable: varn writes any
-! number of pieces of it in one call.
+! Writes elements that are scattered over a variable. A single varn
+! call writes all of these pieces.
 !
 !     mpif77 -o scattered scattered.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -29,9 +29,9 @@
       call check(nfmpi_def_var(nc, 'cards', NF_INT, 2, dims, var))
       call check(nfmpi_enddef(nc))
 
-! The pieces are dealt out in turn as cards are. The values of all pieces
-! follow each other in one array. Every process may have another number
-! of pieces, or none.
+! Pieces are assigned to the processes round-robin. One array contains
+! the values of all pieces, one after another. Processes may have
+! different numbers of pieces, or none.
       n = 0
       do piece = rank, pieces - 1, nprocs
           n = n + 1
@@ -67,9 +67,9 @@
       call MPI_Finalize(ierr)
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

@@ -1,4 +1,5 @@
-! Records that grow in number; going on with a file.
+! Appends data over time: writes records, and a later run appends more
+! to the same file.
 !
 !     mpif77 -o time_series time_series.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -18,8 +19,8 @@
       if (path .eq. ' ') path = 'time_series.nc'
       call check(nfmpi_create(MPI_COMM_WORLD, path,
      &    ior(NF_CLOBBER, NF_64BIT_OFFSET), MPI_INFO_NULL, nc))
-! The unlimited dimension comes last in Fortran. Its variables are stored
-! record by record.
+! The unlimited dimension comes last in Fortran. Variables that use it
+! are stored record by record.
       call check(nfmpi_def_dim(nc, 'time', nfmpi_unlimited, dims(2)))
       n = 10
       call check(nfmpi_def_dim(nc, 'x', n, dims(1)))
@@ -40,7 +41,7 @@
       call append(nc, rank, nprocs)
       call check(nfmpi_sync(nc))
 
-! All steps at one place.
+! Reads all steps at one location.
       start(1) = mod(rank, 10) + 1
       start(2) = 1
       count(1) = 1
@@ -57,7 +58,7 @@
       call MPI_Finalize(ierr)
       end
 
-! Writes three more records behind those there are.
+! Writes three records after the existing ones.
       subroutine append(nc, rank, nprocs)
       implicit none
       include 'mpif.h'
@@ -75,7 +76,7 @@
       call check(nfmpi_inq_varid(nc, 'time', time))
       call check(nfmpi_inq_varid(nc, 'temperature', var))
       do step = int(records) + 1, int(records) + 3
-! One process writes the time, the others take part with no element.
+! Process 0 writes the time; the others put no elements.
           now(1) = step
           one(1) = 0
           if (rank .eq. 0) one(1) = 1
@@ -97,9 +98,9 @@
       temperature = 280.0 + real(step - 1) + 0.1 * real(x - 1)
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

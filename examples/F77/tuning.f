@@ -1,6 +1,7 @@
-! Hints tell the library and MPI-IO how to go about a file. They are
-! given when it is created or opened, and never change what is in it.
-! Without changing a program, they are given in the environment:
+! Sets hints, which control how the library and MPI-IO access a file. A
+! program passes them when it creates or opens the file. They never
+! change its contents. The environment can set hints for an unmodified
+! program:
 !
 !     PNETCDF_HINTS="nc_var_align_size=1048576" mpiexec ...
 !
@@ -53,11 +54,11 @@
       integer nc, info, ierr
       character*(*) path
       call MPI_Info_create(info, ierr)
-! The variables start at a multiple of 4096 bytes in the file; on a
-! parallel file system one would give the size of its stripes. What is
-! left over behind the header is room for later definitions.
+! Aligns the first variable to a multiple of 4096 bytes in the file. On
+! a parallel file system, use its stripe size. The header can grow into
+! the padding when definitions are added later.
       call MPI_Info_set(info, 'nc_var_align_size', '4096', ierr)
-! One for MPI-IO: collective buffering. What nobody knows is ignored.
+! A hint for MPI-IO: collective buffering. Unknown hints are ignored.
       call MPI_Info_set(info, 'romio_cb_write', 'enable', ierr)
       call check(nfmpi_create(MPI_COMM_WORLD, path,
      &    ior(NF_CLOBBER, NF_64BIT_DATA), info, nc))
@@ -65,7 +66,7 @@
       call MPI_Info_free(info, ierr)
       end
 
-! The hints that are in force: those asked for may have been refused.
+! Prints the hints in effect, which may differ from those requested.
       subroutine print_hints(nc)
       implicit none
       include 'mpif.h'
@@ -85,9 +86,9 @@
       call MPI_Info_free(info, ierr)
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

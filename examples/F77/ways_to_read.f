@@ -1,5 +1,5 @@
-! Three ways to read a file: one process alone, all together, and each
-! at its own pace.
+! Reads a file in three ways: on one process, collectively, and
+! independently.
 !
 !     mpif77 -o ways_to_read ways_to_read.f \
 !         $(pkg-config --cflags --libs pnetcdf)
@@ -36,7 +36,7 @@
       call MPI_Finalize(ierr)
       end
 
-! The part of 20 elements that a process takes.
+! Computes which of the 20 elements belong to a process.
       subroutine find_part(rank, nprocs, start, count)
       implicit none
       include 'mpif.h'
@@ -69,8 +69,7 @@
       call check(nfmpi_close(nc))
       end
 
-! A communicator of one process: nobody else is needed, no call waits for
-! others.
+! On a communicator with one process, no call waits for other processes.
       subroutine read_alone(path, total)
       implicit none
       include 'mpif.h'
@@ -87,7 +86,8 @@
       total = sum(values)
       end
 
-! Everyone reads its part in the same call: the fast way for large files.
+! All processes read their parts in one call, which is the fastest way
+! for large files.
       subroutine read_together(nc, var, rank, nprocs, total)
       implicit none
       include 'mpif.h'
@@ -103,8 +103,8 @@
      &    MPI_COMM_WORLD, ierr)
       end
 
-! Independent mode: each reads what and as often as it likes. Only
-! switching the mode is collective.
+! Reads in independent mode, in which each process may read any data at
+! any time. Only switching the mode is collective.
       subroutine read_at_will(nc, var, rank, nprocs, total)
       implicit none
       include 'mpif.h'
@@ -126,9 +126,9 @@
      &    MPI_COMM_WORLD, ierr)
       end
 
-! Every function tells by its result whether it did what it should.
-! One process that stops would leave the others waiting, so all are
-! stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

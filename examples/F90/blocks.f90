@@ -1,5 +1,5 @@
-! A grid of two dimensions is cut into blocks, one for every process; each writes its
-! block with one call.
+! Divides a two-dimensional grid into blocks, one for each process. Each process writes
+! its block with one call.
 !
 !     mpif90 -o blocks blocks.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./blocks
@@ -22,8 +22,8 @@ program blocks
 
   call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_offset), &
     MPI_INFO_NULL, file))
-  ! The dimension that varies fastest is the first, as in Fortran's arrays; other programs,
-  ! ncdump among them, name it last.
+  ! The first dimension varies fastest, as in Fortran arrays. ncdump and C programs list
+  ! it last.
   call check(nf90mpi_def_dim(file, 'y', int(ny, offset), dims(2)))
   call check(nf90mpi_def_dim(file, 'x', int(nx, offset), dims(1)))
   call check(nf90mpi_def_var(file, 'field', nf90_double, dims, var))
@@ -34,8 +34,8 @@ program blocks
   print '(4(a, i0), a, i0, a)', 'process ', rank, ' wrote ', high(2) - low(2) + 1, ' x ', &
     high(1) - low(1) + 1, ' elements from (', low(2), ', ', low(1), ')'
 
-  ! What others wrote can be read from the same open file after a sync. How a file is cut
-  ! for reading need not be how it was cut for writing.
+  ! After a sync, each process can read what the others wrote through the same open file. The
+  ! processes may divide the grid differently for reading and for writing.
   call check(nf90mpi_sync(file))
   call find_block(nprocs - 1 - rank)
   allocate (values(low(1):high(1), low(2):high(2)))
@@ -46,8 +46,8 @@ program blocks
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -56,11 +56,11 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! Where a process's block begins and ends in the grid.
+  ! Sets the bounds of a process's block in the grid.
   subroutine find_block(process)
     integer, intent(in) :: process
     integer :: parts(2), place(2)
-    ! As many rows and columns of blocks as MPI thinks best: 4 processes are 2 x 2.
+    ! MPI chooses how to arrange the processes in rows and columns: 4 processes form 2 x 2.
     parts = 0
     call MPI_Dims_create(nprocs, 2, parts, ierr)
     place = (/ mod(process, parts(2)), process / parts(2) /)
@@ -69,7 +69,7 @@ contains
     high = (/ nx, ny /) * (place + 1) / parts
   end subroutine
 
-  ! What the grid has there.
+  ! Returns the values of the grid in this block.
   function block()
     double precision :: block(low(1):high(1), low(2):high(2))
     integer :: x, y

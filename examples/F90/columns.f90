@@ -1,4 +1,5 @@
-! Columns of a table: with strides, and from memory in another order than the file's.
+! Writes columns of a table, first with strides, then from an array whose order in memory differs
+! from the order in the file.
 !
 !     mpif90 -o columns columns.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./columns
@@ -28,8 +29,8 @@ program columns
   call check(nf90mpi_def_var(file, 'in_blocks', nf90_int, dims, vars(2)))
   call check(nf90mpi_enddef(file))
 
-  ! Every nprocs-th column, from that of the process's rank on. In memory the elements have
-  ! the order of the file, row by row.
+  ! Every nprocs-th column, starting with the one whose index is the rank. The order in memory is
+  ! that of the file, row by row.
   n = 0
   if (rank < ncolumns) n = (ncolumns - rank - 1) / nprocs + 1
   start = (/ merge(rank + 1, 1, n > 0), 1 /)
@@ -41,8 +42,9 @@ program columns
     stride=(/ int(nprocs, offset), 1_offset /)))
   deallocate (values)
 
-  ! A block of columns, each of which lies together in memory. map says for each dimension
-  ! how far apart neighbours are in memory, and count how many there are in the file.
+  ! A block of columns, each of which is contiguous in memory. For each dimension, map is
+  ! the distance between neighbouring elements in memory, and count is their number in the
+  ! file.
   first = ncolumns * rank / nprocs + 1
   last = ncolumns * (rank + 1) / nprocs
   allocate (values(rows, first:last))
@@ -55,7 +57,7 @@ program columns
     map=(/ int(rows, offset), 1_offset /)))
   call check(nf90mpi_sync(file))
 
-  ! One column as a whole, by everyone.
+  ! All processes read one whole column.
   do v = 1, 2
     call check(nf90mpi_get_var_all(file, vars(v), column, &
       start=(/ int(ncolumns, offset), 1_offset /), count=(/ 1_offset, int(rows, offset) /)))
@@ -68,8 +70,8 @@ program columns
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

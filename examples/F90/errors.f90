@@ -1,4 +1,4 @@
-! What goes wrong and how to go on: a program that does not stop at the first error.
+! Handles errors, and continues after them.
 !
 !     mpif90 -o errors errors.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./errors
@@ -28,7 +28,7 @@ program errors
     'a name taken already:')
   call check(nf90mpi_inq_varid(file, 'v', var))
 
-  ! Data need data mode; only then may they be written.
+  ! Data can be written only in data mode.
   start = 1
   count = merge(4, 0, rank == 0)
   values = (/ 1, 2, 100000, 4 /)
@@ -38,12 +38,12 @@ program errors
   call expect(nf90_enotindep, nf90mpi_put_var(file, var, values, start, count), &
     'independent in collective mode:')
 
-  ! 100000 is no short. The other elements are written all the same; what does not fit is
-  ! replaced by the fill value.
+  ! 100000 is out of range for a short. The call stores the fill value in its place, and still
+  ! writes the other elements.
   status = nf90mpi_put_var_all(file, var, values, start, count)
   call expect(nf90_erange, worst_of_all(status), 'a value out of range:')
 
-  ! One process reaches over the end of the variable; the rest succeed.
+  ! One process reads beyond the end of the variable; the others succeed.
   start = merge(4, 1, rank == 0)
   count = 2
   status = nf90mpi_get_var_all(file, var, values, start, count)
@@ -57,8 +57,8 @@ program errors
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -67,8 +67,8 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! The errors that this program makes on purpose. Codes are negative and have a name and a
-  ! text; any other result is a failure.
+  ! Checks that a call returned the error that this program provoked. Any other result is a
+  ! failure. Error codes are negative, and each has a name and a message.
   subroutine expect(code, status, what)
     integer, intent(in) :: code, status
     character(len=*), intent(in) :: what
@@ -77,8 +77,8 @@ contains
     if (status /= code) call check(merge(status, nf90_einval, status /= nf90_noerr))
   end subroutine
 
-  ! A process that meets an error alone must not leave a collective call out: the others
-  ! would wait for ever. It goes on, and all agree afterwards on what happened.
+  ! A process with a local error must still make every collective call, or the others would wait
+  ! forever. So such a process continues, and all processes agree on the result afterwards.
   integer function worst_of_all(status)
     integer, intent(in) :: status
     call MPI_Allreduce(status, worst_of_all, 1, MPI_INTEGER, MPI_MIN, MPI_COMM_WORLD, ierr)

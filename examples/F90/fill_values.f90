@@ -1,5 +1,5 @@
-! Elements that nobody writes: in fill mode they have a fill value, which readers take for
-! "no data".
+! Fills elements that no process writes: in fill mode they get a fill value, which readers
+! interpret as "no data".
 !
 !     mpif90 -o fill_values fill_values.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./fill_values
@@ -26,7 +26,7 @@ program fill_values
   call write_half(vars(1))
   call write_half(vars(2))
 
-  ! Records are filled one by one, on request; then part of them may be written.
+  ! Each record must be filled explicitly, before any part of it is written.
   do record = 1, 2
     call check(nf90mpi_fill_var_rec(file, vars(3), record))
   end do
@@ -35,7 +35,7 @@ program fill_values
     count=(/ merge(1_offset, 0_offset, rank == 0), 1_offset /)))
   call check(nf90mpi_sync(file))
 
-  ! How a reader finds out: `off` is 1 where a variable is not filled.
+  ! A reader can query the fill mode: `off` is 1 if the variable is not filled.
   call check(nf90mpi_inq_var_fill(file, vars(3), off, none))
   call check(nf90mpi_get_var_all(file, vars(3), values))
   missing = count(abs(values - none) < 1)
@@ -47,8 +47,8 @@ program fill_values
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -65,16 +65,18 @@ contains
     call check(nf90mpi_def_var(file, 'own_fill', nf90_float, x, vars(2)))
     call check(nf90mpi_def_var(file, 'records', nf90_float, (/ x, time /), vars(3)))
 
-    ! Filling costs a write of its own, so it is off until it is asked for: for all
-    ! variables with the default value of their types ...
+    ! Filling costs an additional write, so it is off by default. It can be enabled for
+    ! all variables with the default values of their types ...
     call check(nf90mpi_set_fill(file, nf90_fill, off))
-    ! ... and for one with its own value, which becomes its attribute _FillValue.
+    ! ... and for one variable with a given value, which becomes the variable's attribute
+    ! _FillValue.
     call check(nf90mpi_def_var_fill(file, vars(2), 0, -999.))
     call check(nf90mpi_def_var_fill(file, vars(3), 0, -999.))
-    call check(nf90mpi_enddef(file)) ! here the fixed-size variables are filled
+    call check(nf90mpi_enddef(file)) ! fills the fixed-size variables
   end subroutine
 
-  ! Process r writes elements r + 1, r + 1 + nprocs ... of the first half; the rest stays.
+  ! Process r writes elements r + 1, r + 1 + nprocs ... of the first half. The rest is not
+  ! written.
   subroutine write_half(var)
     integer, intent(in) :: var
     integer :: n, i

@@ -1,5 +1,5 @@
-! The first program: all processes create a file together, and each writes its part of
-! one variable. Then they open it again and read what their neighbour wrote.
+! A first program. All processes create a file together, and each writes its part of one variable.
+! Then they reopen the file, and each reads what its neighbour wrote.
 !
 !     mpif90 -o first_file first_file.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./first_file
@@ -24,8 +24,8 @@ program first_file
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -34,7 +34,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! The part of all elements that a process takes; all parts are nearly equal.
+  ! Computes which elements belong to a process. All processes get nearly the same number.
   subroutine find_part(process, first, last)
     integer, intent(in) :: process
     integer, intent(out) :: first, last
@@ -44,20 +44,20 @@ contains
 
   subroutine write_file()
     integer :: file, dim, var, first, last, i
-    ! nf90_clobber: a file of that name is replaced. nf90_64bit_data: the format CDF-5,
-    ! which has no limits of size. Without it, the format is CDF-1.
+    ! nf90_clobber replaces an existing file. nf90_64bit_data selects the format CDF-5,
+    ! which has no size limits. The default format is CDF-1.
     call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_data), &
       MPI_INFO_NULL, file))
 
-    ! Definitions: every process makes the same ones.
+    ! Definitions: all processes make the same calls.
     call check(nf90mpi_def_dim(file, 'x', int(length, offset), dim))
     call check(nf90mpi_def_var(file, 'square', nf90_int, dim, var))
     call check(nf90mpi_put_att(file, var, 'long_name', 'square of x'))
     call check(nf90mpi_enddef(file))
 
-    ! Data: every process has its own. A function whose name ends in _all is collective,
-    ! called by all processes together. Indices count from 1; without count, there are as
-    ! many elements as there are values.
+    ! Data: each process writes its own part. Functions whose names end in _all are
+    ! collective: all processes call them together. Indices start at 1. Without count, the
+    ! number of elements is the number of values.
     call find_part(rank, first, last)
     call check(nf90mpi_put_var_all(file, var, (/ ((i - 1)**2, i = first, last) /), &
       start=(/ int(first, offset) /)))

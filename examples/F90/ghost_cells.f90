@@ -1,6 +1,6 @@
-! A process's array has a frame of ghost cells, copies of what its neighbours have, which
-! must not be written. A section of the array is enough for that; an MPI datatype, which
-! tells which elements of memory are meant, does as well.
+! Writes an array without its ghost cells, a frame around it that contains copies of the
+! neighbours' elements and must not be written. The elements in memory are selected by a section
+! of the array or by an MPI datatype.
 !
 !     mpif90 -o ghost_cells ghost_cells.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./ghost_cells
@@ -39,11 +39,11 @@ program ghost_cells
       band(x, y) = 10 * (y - 1) + x - 1
     end do
   end do
-  ! The section is used where it lies; values are converted, here from integer to short.
+  ! The section is used in place. Values are converted, here from integer to short.
   call check(nf90mpi_put_var_all(file, var, band(1:nx, low:high), start=start))
 
-  ! Reading leaves the frame as it is, too. With a datatype, the whole array is passed and
-  ! count tells the shape in the file. A process without rows has no such datatype.
+  ! Reading does not change the frame either. With a datatype, pass the whole array; count is the
+  ! shape in the file. No datatype exists for 0 rows.
   allocate (other, mold=band)
   other = -1
   if (high >= low) then
@@ -65,8 +65,8 @@ program ghost_cells
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

@@ -1,4 +1,4 @@
-! Attributes describe a variable, or the file as a whole: written, listed, changed.
+! Writes, lists and changes attributes, which describe a variable or the whole file.
 !
 !     mpif90 -o metadata metadata.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./metadata
@@ -20,7 +20,7 @@ program metadata
   call check(nf90mpi_create(MPI_COMM_WORLD, path, nf90_clobber, MPI_INFO_NULL, file))
   call define()
   call change()
-  call check(nf90mpi_inquire(file, nAttributes=natts)) ! those of the file as a whole
+  call check(nf90mpi_inquire(file, nAttributes=natts)) ! attributes of the whole file
   if (rank == 0) call list(nf90_global)
   call check(nf90mpi_inquire_variable(file, 1, nAtts=natts))
   if (rank == 0) call list(1)
@@ -29,8 +29,8 @@ program metadata
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -39,14 +39,15 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! Every process makes the same calls; attributes are part of the definitions.
+  ! Defines the variables and their attributes. Attributes are part of the definitions, so
+  ! all processes make the same calls.
   subroutine define()
     integer :: dim, vars(2)
     call check(nf90mpi_def_dim(file, 'station', 4_offset, dim))
     call check(nf90mpi_def_var(file, 'temperature', nf90_float, dim, vars(1)))
     call check(nf90mpi_def_var(file, 'dew_point', nf90_float, dim, vars(2)))
 
-    ! The type of the value is that of the attribute.
+    ! The type of the value determines the type of the attribute.
     call check(nf90mpi_put_att(file, nf90_global, 'title', 'What attributes are for'))
     call check(nf90mpi_put_att(file, nf90_global, 'version', int(3, selected_int_kind(4))))
     call check(nf90mpi_put_att(file, vars(1), 'units', 'degC'))
@@ -56,8 +57,8 @@ contains
     call check(nf90mpi_enddef(file))
   end subroutine
 
-  ! In data mode an attribute may be replaced by one that takes no more room; anything else
-  ! needs define mode.
+  ! Changes attributes. In data mode, an attribute can only be replaced with one that is not
+  ! larger. All other changes require define mode.
   subroutine change()
     integer :: var
     call check(nf90mpi_inq_varid(file, 'temperature', var))
@@ -68,7 +69,7 @@ contains
     call check(nf90mpi_enddef(file))
   end subroutine
 
-  ! Whatever a variable has, without knowing the names.
+  ! Lists all attributes without knowing their names.
   subroutine list(var)
     integer, intent(in) :: var
     integer :: i, type

@@ -1,5 +1,5 @@
-! Nonblocking calls: many requests are posted, each for a small piece of some variable,
-! and carried out together by one wait.
+! Makes nonblocking calls: posts many requests, each for a small piece of a variable, and completes
+! all of them with one wait.
 !
 !     mpif90 -o nonblocking nonblocking.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./nonblocking
@@ -11,7 +11,7 @@ program nonblocking
   integer, parameter :: nvars = 5, length = 8
   integer :: file, vars(nvars), requests(nvars), first, last, v, i
   integer(kind=offset) :: start(1)
-  real, allocatable, asynchronous :: values(:, :) ! a request may change them meanwhile
+  real, allocatable, asynchronous :: values(:, :) ! requests may change it until the wait
   real, allocatable :: one(:)
   integer :: rank, nprocs, ierr
   character(len=500) :: path
@@ -29,15 +29,15 @@ program nonblocking
   call check(nf90mpi_create(MPI_COMM_WORLD, path, nf90_clobber, MPI_INFO_NULL, file))
   call define()
 
-  ! iput: the values must stay as they are until the wait.
+  ! iput: the program must not change the values before the wait.
   do v = 1, nvars
     values(:, v) = (/ (real(100 * (v - 1) + i - 1), i = first, last) /)
     call check(nf90mpi_iput_var(file, vars(v), values(:, v), requests(v), start))
   end do
   call wait_for(nvars)
 
-  ! bput: the values are copied into a buffer that must be attached first and large enough;
-  ! the array can be used again at once. Here it changes the last variable.
+  ! bput: copies the values to a buffer, which must be attached beforehand and large enough, so
+  ! the array can be reused immediately. These values overwrite those of the last variable.
   call check(nf90mpi_buffer_attach(file, int(4 * length, offset)))
   one = (/ (real(1 - i), i = first, last) /)
   call check(nf90mpi_bput_var(file, vars(nvars), one, requests(1), start))
@@ -45,7 +45,7 @@ program nonblocking
   call wait_for(1)
   call check(nf90mpi_buffer_detach(file))
 
-  ! iget: the values are there after the wait.
+  ! iget: the values are available after the wait.
   values = -1000
   do v = 1, nvars
     call check(nf90mpi_iget_var(file, vars(v), values(:, v), requests(v), start))
@@ -64,8 +64,8 @@ program nonblocking
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -74,7 +74,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! Carries out the first n requests; each has a status of its own.
+  ! Completes the first n requests. Each has its own status.
   subroutine wait_for(n)
     integer, intent(in) :: n
     integer :: statuses(nvars), k

@@ -1,5 +1,5 @@
-! A process's elements lie scattered over a variable: varn writes any number of pieces of
-! it in one call.
+! Writes elements that are scattered over a variable. A single varn call writes all of these
+! pieces.
 !
 !     mpif90 -o scattered scattered.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./scattered
@@ -27,8 +27,8 @@ program scattered
   call check(nf90mpi_def_var(file, 'cards', nf90_int, dims, var))
   call check(nf90mpi_enddef(file))
 
-  ! The pieces, each width elements of a row, are dealt out in turn as cards are. The values
-  ! of all pieces follow each other in one array. Every process may have another number of
+  ! Pieces of width elements of a row are assigned to the processes round-robin. One array
+  ! contains the values of all pieces, one after another. Processes may have different numbers of
   ! pieces, or none.
   n = 0
   do piece = rank, npieces - 1, nprocs
@@ -40,7 +40,7 @@ program scattered
   call check(nf90mpi_put_varn_all(file, var, values, n, starts, counts))
   call check(nf90mpi_sync(file))
 
-  ! Single elements: no counts.
+  ! To write single elements, omit the counts.
   corner = reshape(int((/ 1, 1, nx, 1, 1, ny, nx, ny /), offset), (/ 2, 4 /))
   call check(nf90mpi_get_varn_all(file, var, corners, 4, corner))
   if (any(corners /= (corner(2, :) - 1) * nx + corner(1, :) - 1)) call check(nf90_eread)
@@ -50,8 +50,8 @@ program scattered
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

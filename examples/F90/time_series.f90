@@ -1,5 +1,5 @@
-! Data that grow with time: a record is written at each step, and a later run goes on where
-! the last one ended.
+! Appends data over time: writes a record at each step, and a later run continues where
+! the previous one ended.
 !
 !     mpif90 -o time_series time_series.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./time_series
@@ -32,8 +32,8 @@ program time_series
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -51,7 +51,8 @@ contains
     integer :: time, x, var
     call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_offset), &
       MPI_INFO_NULL, file))
-    ! The unlimited dimension comes last. Its variables are stored record by record.
+    ! The unlimited dimension comes last. Variables that use it are stored record by
+    ! record.
     call check(nf90mpi_def_dim(file, 'time', nf90mpi_unlimited, time))
     call check(nf90mpi_def_dim(file, 'x', int(length, offset), x))
     call check(nf90mpi_def_var(file, 'time', nf90_double, time, var))
@@ -61,7 +62,7 @@ contains
     call check(nf90mpi_enddef(file))
   end subroutine
 
-  ! Writes as many more records behind those there are.
+  ! Writes the same number of records after the existing ones.
   subroutine append()
     integer :: dim, time, var, step, first, last, i
     integer(kind=offset) :: records
@@ -72,7 +73,7 @@ contains
     call check(nf90mpi_inq_varid(file, 'time', time))
     call check(nf90mpi_inq_varid(file, 'temperature', var))
     do step = int(records) + 1, int(records) + steps
-      ! One process writes the time, the others take part with no element.
+      ! Process 0 writes the time; the others put no elements.
       call check(nf90mpi_put_var_all(file, time, 6d0 * dble(step - 1), &
         start=(/ int(step, offset) /), count=(/ merge(1_offset, 0_offset, rank == 0) /)))
       call check(nf90mpi_put_var_all(file, var, &
@@ -80,7 +81,7 @@ contains
     end do
   end subroutine
 
-  ! All steps at one place.
+  ! Reads all steps at one location.
   subroutine read_series(x)
     integer, intent(in) :: x
     integer :: var, i

@@ -1,4 +1,4 @@
-! Three ways to read a file: one process alone, all together, and each at its own pace.
+! Reads a file in three ways: on one process, collectively, and independently.
 !
 !     mpif90 -o ways_to_read ways_to_read.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./ways_to_read
@@ -36,8 +36,8 @@ program ways_to_read
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -57,7 +57,7 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! A communicator of one process: nobody else is needed, no call waits for others.
+  ! On a communicator with one process, no call waits for other processes.
   subroutine read_alone()
     double precision :: values(length)
     call check(nf90mpi_open(MPI_COMM_SELF, path, nf90_nowrite, MPI_INFO_NULL, file))
@@ -67,7 +67,7 @@ contains
     alone = sum(values)
   end subroutine
 
-  ! Everyone reads its part in the same call: the fast way for large files.
+  ! All processes read their parts in one call, which is the fastest way for large files.
   subroutine read_together()
     double precision :: values(first:last)
     call check(nf90mpi_get_var_all(file, var, values, start=(/ int(first, offset) /)))
@@ -75,8 +75,8 @@ contains
       MPI_COMM_WORLD, ierr)
   end subroutine
 
-  ! Independent mode: each reads what and as often as it likes. Only switching the mode is
-  ! collective.
+  ! Reads in independent mode, in which each process may read any data at any time. Only switching
+  ! the mode is collective.
   subroutine read_at_will()
     double precision :: value
     integer :: i

@@ -1,19 +1,19 @@
-/* A model's output in blobs: each process writes its cells, which lie scattered over the
- * grid, together into one of a few subfiles; then blocks of rows are read, as if all were
- * in one file. Only the hints differ from any other program: they may as well be given in
- * the environment, PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2".
+/* Writes a model's output in blobs: the cells of a process are scattered over the grid,
+ * and each process writes its cells contiguously to one of a few subfiles. Then blocks of
+ * rows are read as if all data were in one file. The program differs from an ordinary one
+ * only in its hints, which can also be set in the environment:
+ * PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2".
  *
  *     mpicc -o blobs blobs.c $(pkg-config --cflags --libs pnetcdf)
  *     mpiexec -n 4 ./blobs ocean.nc
- *     ncmpijoin --remove ocean.nc whole.nc    # one ordinary file of it
- */
+ *     ncmpijoin --remove ocean.nc whole.nc    # join it into one ordinary file */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -37,7 +37,7 @@ static void write_steps(const char *path)
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "nc_blob", "enable");
-    MPI_Info_set(info, "nc_num_subfiles", "2"); /* without it: one for each node */
+    MPI_Info_set(info, "nc_num_subfiles", "2"); /* default: one for each node */
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &file));
     MPI_Info_free(&info);
     CHECK(ncmpi_def_dim(file, "time", NC_UNLIMITED, &dims[0]));
@@ -47,12 +47,14 @@ static void write_steps(const char *path)
     CHECK(ncmpi_def_var(file, "depth", NC_FLOAT, 0, NULL, &depth));
     CHECK(ncmpi_enddef(file));
 
-    /* What one process writes, or all write alike, stays in the file itself. */
+    /* Data that one process writes, or that all processes write identically, are stored
+     * in the main file. */
     float metres = 12.5F;
     CHECK(ncmpi_put_var_float_all(file, depth, &metres));
 
-    /* Pieces of a row, dealt out to the processes as cards are. The first step tells the
-     * library how; the others go to the same places of the blobs. */
+    /* Pieces of a row are assigned to the processes round-robin. The library records the
+     * decomposition in the first step. Later steps use the same positions in the
+     * blobs. */
     for (MPI_Offset step = 0; step < STEPS; step++) {
         MPI_Offset starts[PIECES][3], counts[PIECES][3], *start[PIECES], *count[PIECES];
         float values[ROWS * COLUMNS];
@@ -73,7 +75,8 @@ static void write_steps(const char *path)
     CHECK(ncmpi_close(file));
 }
 
-/* A reader need not know of blobs: any number of processes, any part of the grid. */
+/* Readers need not know about blobs. Any number of processes can read any part of the
+ * grid. */
 static void read_rows(const char *path)
 {
     int file, var;

@@ -1,11 +1,11 @@
-! A model's output in blobs: each process writes its cells, which lie scattered over the
-! grid, together into one of a few subfiles; then blocks of rows are read, as if all were
-! in one file. Only the hints differ from any other program: they may as well be given in
-! the environment, PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2".
+! Writes a model's output in blobs: the cells of a process are scattered over the grid, and each
+! process writes its cells contiguously to one of a few subfiles. Then blocks of rows are read as
+! if all data were in one file. The program differs from an ordinary one only in its hints, which
+! can also be set in the environment: PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2".
 !
 !     mpif90 -o blobs blobs.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./blobs ocean.nc
-!     ncmpijoin --remove ocean.nc whole.nc    # one ordinary file of it
+!     ncmpijoin --remove ocean.nc whole.nc    # join it into one ordinary file
 program blobs
   use mpi
   use pnetcdf
@@ -34,7 +34,7 @@ contains
 
     call MPI_Info_create(info, ierr)
     call MPI_Info_set(info, 'nc_blob', 'enable', ierr)
-    call MPI_Info_set(info, 'nc_num_subfiles', '2', ierr) ! without it: one for each node
+    call MPI_Info_set(info, 'nc_num_subfiles', '2', ierr) ! default: one for each node
     call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_data), &
       info, file))
     call MPI_Info_free(info, ierr)
@@ -45,11 +45,12 @@ contains
     call check(nf90mpi_def_var(file, 'depth', nf90_float, varid=depth))
     call check(nf90mpi_enddef(file))
 
-    ! What one process writes, or all write alike, stays in the file itself.
+    ! Data that one process writes, or that all processes write identically, are stored in
+    ! the main file.
     call check(nf90mpi_put_var_all(file, depth, 12.5))
 
-    ! Pieces of a row, dealt out to the processes as cards are. The first step tells the
-    ! library how; the others go to the same places of the blobs.
+    ! Pieces of a row are assigned to the processes round-robin. The library records the
+    ! decomposition in the first step. Later steps use the same positions in the blobs.
     do step = 1, steps
       n = 0
       do piece = rank, npieces - 1, nprocs
@@ -63,7 +64,8 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! A reader need not know of blobs: any number of processes, any part of the grid.
+  ! Readers need not know about blobs. Any number of processes can read any part of the
+  ! grid.
   subroutine read_rows()
     integer :: file, var, first, last, step, row, i
     real, allocatable :: values(:, :, :)
@@ -93,8 +95,8 @@ contains
     temperature = real(100 * (step - 1) + cell)
   end function
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

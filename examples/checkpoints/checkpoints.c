@@ -1,10 +1,10 @@
-/* A simulation that keeps its state in a file of its own every so many steps. With the
- * burst buffer and deferred closes ncmpi_close returns when all is in the log; the file
- * is written while the simulation goes on, and completed by the next ncmpi_create.
+/* A simulation that regularly writes its state to a new file, as a checkpoint. With the
+ * burst buffer and deferred closes, ncmpi_close returns as soon as all data are in the
+ * log. The file itself is written while the simulation continues, and is completed by the
+ * next call to ncmpi_create.
  *
  *     mpicc -o checkpoints checkpoints.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./checkpoints state /local/scratch
- */
+ *     mpiexec -n 4 ./checkpoints state /local/scratch */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <pnetcdf_ext.h>
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -26,13 +26,13 @@ static void check(int status, int line)
 enum { LENGTH = 24000, CHECKPOINTS = 10, STEPS = 20 };
 
 static int rank, nprocs;
-static int begin, size;  /* this process's part of a rod */
-static double *heat;     /* and a neighbour's cell on each side */
-static double *next;     /* the same a step later */
-static MPI_Info info;    /* for checkpoints */
-static const char *name; /* what their names begin with */
+static int begin, size;  /* this process's part of the rod */
+static double *heat;     /* temperatures, plus one cell from each neighbour */
+static double *next;     /* temperatures after the next step */
+static MPI_Info info;    /* hints for writing checkpoints */
+static const char *name; /* prefix of the checkpoints' file names */
 
-/* The first cell of a process's part. */
+/* Returns the first cell of a process's part. */
 static int begin_of(int r)
 {
     return (int)((long long)LENGTH * r / nprocs);
@@ -49,7 +49,7 @@ static void start(void)
         heat[i + 1] = (begin + i) % 600 < 300 ? 1 : 0;
 }
 
-/* Heat flows to where there is less. */
+/* Computes one step of heat conduction. */
 static void step(void)
 {
     int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
@@ -70,8 +70,8 @@ static const char *path_of(int checkpoint)
     return path;
 }
 
-/* What the simulation waits for is the log. An error of the checkpoint before is told by
- * ncmpi_create, with its name. */
+/* Writes a checkpoint. The simulation waits only for the log. If the previous checkpoint
+ * failed, ncmpi_create returns the error, and its message names that checkpoint. */
 static void write_checkpoint(int checkpoint)
 {
     int file, dim, var, steps = checkpoint * STEPS;
@@ -86,7 +86,7 @@ static void write_checkpoint(int checkpoint)
     CHECK(ncmpi_close(file));
 }
 
-/* As the next run would; here what is there must be what was put last. */
+/* Reads a checkpoint as the next run would, and compares it with the current state. */
 static void read_checkpoint(int checkpoint)
 {
     int file, var, steps;
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
             step();
         write_checkpoint(i);
     }
-    /* Before anybody else reads the last one. */
+    /* Complete the last file before another program reads it. */
     CHECK(ncmpix_wait_closed(NULL));
     read_checkpoint(CHECKPOINTS);
     if (rank == 0) printf("%d checkpoints\n", CHECKPOINTS);

@@ -1,6 +1,7 @@
-! A simulation that keeps its state in a file of its own every so many steps. With the burst buffer
-! and deferred closes nf90mpi_close returns when all is in the log; the file is written while the
-! simulation goes on, and completed by the next nf90mpi_create.
+! A simulation that regularly writes its state to a new file, as a checkpoint. With the burst
+! buffer and deferred closes, nf90mpi_close returns as soon as all data are in the log. The file
+! itself is written while the simulation continues, and is completed by the next call to
+! nf90mpi_create.
 !
 !     mpif90 -o checkpoints checkpoints.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./checkpoints state /local/scratch
@@ -11,7 +12,7 @@ program checkpoints
   integer, parameter :: offset = MPI_OFFSET_KIND
   integer, parameter :: length = 24000, files = 10, steps = 20
   integer :: info, rank, nprocs, ierr, first, cells, i, k
-  double precision, allocatable :: heat(:), next(:) ! with a neighbour's cell on each side
+  double precision, allocatable :: heat(:), next(:) ! with one cell from each neighbor
   character(len=500) :: name, directory
 
   call MPI_Init(ierr)
@@ -39,7 +40,7 @@ program checkpoints
     end do
     call write_checkpoint()
   end do
-  ! Before anybody else reads the last one.
+  ! Complete the last file before another program reads it.
   call check(nf90mpix_wait_closed())
   call read_checkpoint(files)
   if (rank == 0) print '(i0, a)', files, ' checkpoints'
@@ -49,8 +50,8 @@ program checkpoints
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -59,7 +60,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 
-  ! Heat flows to where there is less.
+  ! Computes one step of heat conduction.
   subroutine step()
     integer :: left, right
     left = merge(rank - 1, MPI_PROC_NULL, rank > 0)
@@ -78,8 +79,8 @@ contains
     write (path_of, '(a, a, i2.2, a)') trim(name), '.', checkpoint, '.nc'
   end function
 
-  ! What the simulation waits for is the log. An error of the checkpoint before is told by
-  ! nf90mpi_create, with its name.
+  ! Writes a checkpoint. The simulation waits only for the log. If the previous checkpoint
+  ! failed, nf90mpi_create returns the error, and its message names that checkpoint.
   subroutine write_checkpoint()
     integer :: file, dim, var
     call check(nf90mpi_create(MPI_COMM_WORLD, path_of(i), ior(nf90_clobber, nf90_64bit_data), info, file))
@@ -92,7 +93,7 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! As the next run would; here what is there must be what was put last.
+  ! Reads a checkpoint as the next run would, and compares it with the current state.
   subroutine read_checkpoint(checkpoint)
     integer, intent(in) :: checkpoint
     integer :: file, var, done

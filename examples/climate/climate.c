@@ -1,13 +1,12 @@
-/* The mean of a field over time, and each step's anomaly from it, worked out by all
- * processes together:
+/* Computes the mean of a field over time and the anomaly of each step, in parallel:
  *
  *     mpiexec -n 4 climate INPUT VARIABLE OUTPUT [MOST]
  *
- * VARIABLE has time (or depth) as its first dimension, latitude and longitude as its
- * last two; of any in between, the first place is taken. Each process reads a band of
- * latitudes, and at the end a band of longitudes of what was written, to compare it
- * with the input. MOST values are taken, in whole steps and at least one step, if the
- * variable has more. */
+ * The first dimension of VARIABLE is time (or depth), and its last two are latitude and
+ * longitude. For dimensions in between, only the first index is used. Each process reads
+ * a band of latitudes. At the end, each process reads a band of longitudes of the output
+ * and compares it with the input. The program uses at most MOST values, in whole steps,
+ * but at least one step. */
 #include <math.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -25,11 +24,11 @@ struct source {
     int dimid[AXES];
     MPI_Offset length[AXES];
     char name[AXES][NC_MAX_NAME + 1];
-    double scale, offset; /* of packed values */
-    double missing[2];    /* values that stand for none; NaN where there is no such */
+    double scale, offset; /* scale and offset of packed values */
+    double missing[2];    /* values that mark missing data; NaN if undefined */
 };
 
-/* Part of the latitudes and longitudes. */
+/* A range of latitudes and longitudes. */
 struct block {
     MPI_Offset y, x, ny, nx;
 };
@@ -38,10 +37,10 @@ struct climate {
     struct block band;
     double *values; /* [time][ny][nx] of the band: first the input, then the anomalies */
     double *mean;   /* [ny][nx] */
-    unsigned *counted;               /* [ny][nx]: how many steps have a value */
+    unsigned *counted;               /* [ny][nx]: number of steps with a value */
     double *world;                   /* [time]: mean over the whole area */
-    double lowest, highest, average; /* of the mean */
-    double gaps;                     /* part of the values that are missing */
+    double lowest, highest, average; /* minimum, maximum and average of the mean */
+    double gaps;                     /* fraction of missing values */
 };
 
 struct output {
@@ -54,8 +53,8 @@ struct pace {
 
 static int rank, nprocs;
 
-/* Every process says what became of a step; if it failed anywhere, one of them says so
- * and all leave. */
+/* Checks the result of a call on all processes. If the call failed on any process, one
+ * failed process prints the error, and all processes exit. */
 static void need(int status, const char *what, const char *which)
 {
     struct {
@@ -90,14 +89,14 @@ static double largest(double mine)
     return max;
 }
 
-/* This process's part of n things. */
+/* Computes this process's share of n items. */
 static void share(MPI_Offset n, MPI_Offset *first, MPI_Offset *count)
 {
     *first = n * rank / nprocs;
     *count = n * (rank + 1) / nprocs - *first;
 }
 
-/* A number among the variable's attributes, or what to take in its place. */
+/* Returns a numeric attribute of the variable, or a default value. */
 static double number(const struct source *s, const char *name, double otherwise)
 {
     MPI_Offset n;
@@ -133,7 +132,8 @@ static void open_source(struct source *s, const char *path, const char *variable
     s->missing[1] = number(s, "missing_value", NAN);
 }
 
-/* Takes no more steps than have `most` values. */
+/* Limits the number of steps so that they contain at most `most` values, but uses at
+ * least one step. */
 static void limit_steps(struct source *s, MPI_Offset most)
 {
     MPI_Offset steps = most / s->length[LAT] / s->length[LON];
@@ -144,7 +144,7 @@ static void limit_steps(struct source *s, MPI_Offset most)
     s->length[TIME] = steps > 0 ? steps : 1;
 }
 
-/* Reads all steps of a block; what is missing becomes NaN. */
+/* Reads all steps of a block. Missing values become NaN. */
 static void read_block(const struct source *s, const struct block *b, double *values)
 {
     MPI_Offset start[MAX_DIMS] = {0}, count[MAX_DIMS];
@@ -163,7 +163,7 @@ static void read_block(const struct source *s, const struct block *b, double *va
     }
 }
 
-/* The coordinate variable of a dimension: false if there is none. */
+/* Finds the coordinate variable of a dimension. Returns false if there is none. */
 static bool coordinate_of(const struct source *s, int axis, int *varid)
 {
     int ndims, dim;
@@ -202,7 +202,8 @@ static void means_and_anomalies(const struct source *s, struct climate *c)
         c->values[i] -= c->mean[i % places];
 }
 
-/* How much of the sphere the rows of a band stand for; 1 if they are no latitudes. */
+/* Returns an area weight for each row of a band; all are 1 if the rows are not
+ * latitudes. */
 static double *row_weights(const struct source *s, const struct block *band)
 {
     double *weight = room(band->ny, sizeof *weight);
@@ -215,7 +216,8 @@ static double *row_weights(const struct source *s, const struct block *band)
     return weight;
 }
 
-/* The weighted mean over all places that have a value, of all processes' bands. */
+/* Returns the weighted mean of the values that are not missing, over the bands of all
+ * processes. */
 static double area_mean(const struct block *b, const double *values, const double *weight)
 {
     double sum = 0, area = 0;
@@ -273,7 +275,7 @@ static void compute(const struct source *s, struct climate *c, struct pace *read
     sum_up(s, c);
 }
 
-/* Copies a variable's attributes, but for those that say how its values are stored. */
+/* Copies a variable's attributes except for those that describe how values are stored. */
 static void copy_attributes(const struct source *s, int from, int to_ncid, int to)
 {
     static const char *const storage[] = {"_FillValue", "missing_value", "scale_factor",
@@ -302,7 +304,8 @@ static void text(int ncid, int varid, const char *name, const char *value)
          "writing attribute", name);
 }
 
-/* Defines a result: the variable's name and an ending, with its attributes. */
+/* Defines an output variable and its attributes. Its name is the input's name plus a
+ * suffix. */
 static int define(const struct source *s, int ncid, const char *variable,
                   const char *ending, nc_type type, int ndims, const int *dims)
 {
@@ -345,14 +348,14 @@ static void define_all(const struct source *s, struct output *o, const char *var
     need(ncmpi_enddef(o->ncid), "ending the definitions of", variable);
 }
 
-/* What the file has in place of a missing value. */
+/* Replaces missing values with the fill value. */
 static void mark_missing(double *values, MPI_Offset n)
 {
     for (MPI_Offset i = 0; i < n; i++)
         if (isnan(values[i])) values[i] = NC_FILL_FLOAT;
 }
 
-/* Everything small goes in one step: each write is announced, then all are done. */
+/* Writes all small variables with nonblocking calls and one wait. */
 static void write_small(const struct source *s, const struct output *o,
                         const struct climate *c)
 {
@@ -403,14 +406,15 @@ static void write_all(const struct source *s, struct climate *c, const char *var
     writing->mebibytes = total((double)bytes) / (1 << 20);
 }
 
-/* Does mean and anomaly, each rounded to a float, give the value back? */
+/* Returns whether mean and anomaly, both rounded to float, add up to the value. */
 static bool agrees(double value, double mean, double anomaly)
 {
     if (isnan(value)) return isnan(anomaly);
     return fabs(mean + anomaly - value) <= 1.5e-7 * (fabs(mean) + fabs(anomaly));
 }
 
-/* Reads the result back, another way than it was written. How many values are wrong? */
+/* Reads the output with a decomposition that differs from the one used to write it.
+ * Returns the number of wrong values. */
 static double compare(const struct source *s, const char *variable, const char *path)
 {
     struct source mean = {0}, anomaly = {0};

@@ -1,8 +1,8 @@
-# Draws the mean of a field, and two steps' anomalies below it if there are two, over the
-# relief of the earth if its axes are longitude and latitude:
+# Draws the mean of a field and, if there are two steps, their anomalies below it. If the
+# axes are longitude and latitude, draws the maps over a relief of the earth:
 #     gnuplot -e "fields='FILE'; picture='FILE.png'" map.gp
-# FILE holds what plotfield prints for mean, anomaly, relief and coast, which is a
-# coarser relief.
+# FILE contains the output of plotfield for mean, anomaly, relief and coast. `coast` is a coarser
+# relief.
 load fields
 
 first = 0
@@ -13,14 +13,14 @@ months = "January February March April May June July ".\
 step_name(i) = anomaly_steps == 12 && anomaly_time ? word(months, i + 1) : \
     sprintf("step %d of %d", i + 1, anomaly_steps)
 present(v, missing) = v == missing ? NaN : v
-# An array of one step of a field, some turns around the earth to the east.
+# Returns one step of a field as an array, shifted east by a multiple of 360 degrees.
 placed(field, i, turns) = sprintf("%s skip=%d origin=(%.10g,%.10g) dx=%.10g dy=%.10g", \
     value(field), value(field."_begin") + i * value(field."_stride"), \
     value(field."_west") + 360 * turns, value(field."_south"), \
     value(field."_dx"), value(field."_dy"))
 
-# Where cells are not evenly spaced each is a box, from edge to edge, and a little over the next
-# one, as there would be lines of the background between them.
+# Unevenly spaced cells are drawn as boxes from edge to edge. Each box slightly overlaps
+# the next one, which hides the background between them.
 if (!mean_even) {
     columns = words(mean_xs) - 1
     rows = words(mean_ys) - 1
@@ -39,7 +39,7 @@ y(i, side) = ys[int(i) / columns + 1 + side]
 boxes = " using (($1 == missing) ? NaN : (x($0, 0) + x($0, 1)) / 2):((y($0, 0) + y($0, 1)) / 2):"\
     ."(x($0, 0)):(over(x($0, 0), x($0, 1))):(y($0, 0)):(over(y($0, 0), y($0, 1))):1 "\
     ."with boxxyerror fillstyle solid noborder linecolor palette notitle"
-# How to plot one step of a field.
+# Returns the plot command for one step of a field.
 drawn(field, i) = mean_even ? placed(field, i, 0). \
     " using (present($1, missing)) with image notitle" : \
     sprintf("%s skip=%d", value(field."_cells"), \
@@ -49,10 +49,11 @@ mean_map = drawn("mean", 0)
 first_map = drawn("anomaly", first)
 second_map = drawn("anomaly", second)
 
-# The relief goes around the earth once; the map may need the turns before and after.
+# The relief covers 360 degrees of longitude. The map may extend farther to the west and the east,
+# where the relief must be repeated.
 from = mean_degrees ? ceil((mean_west - relief_east) / 360) : 1
 to = mean_degrees ? floor((mean_east - relief_west) / 360) : 0
-# Land is the lighter the higher it is; the sea is white.
+# Higher land is lighter; the sea is white.
 grey(h) = h < 0 ? 255 : 165 + 75 * (h > 3500 ? 1 : h / 3500.0)
 land = ""
 do for [turn = from:to] {
@@ -60,7 +61,7 @@ do for [turn = from:to] {
         " using (grey($1)):(grey($1)):(grey($1)) with rgbimage notitle, "
 }
 
-# Coastlines are where the relief is 0.
+# Coastlines are at relief 0.
 coastline = picture.".coast"
 coast_map = sprintf("%s skip=%d origin=(%.10g,%.10g,0) dx=%.10g dy=%.10g", \
     coast, coast_begin, coast_west, coast_south, coast_dx, coast_dy)
@@ -74,7 +75,7 @@ unset contour
 shores = !mean_degrees ? "" : ", for [turn = from - 1:to + 1] coastline using ($1 + 360 * turn):2 ".\
     "with lines lc rgb '#404040' lw 0.7 notitle"
 
-one = anomaly_steps < 2 # nothing to be an anomaly from
+one = anomaly_steps < 2 # a single step has no anomaly
 foot = one ? 0.08 : 0.44
 head = one ? 0.91 : 0.945
 set terminal pngcairo size 1400,(one ? 790 : 1240) font "sans,13" background "white"
@@ -90,7 +91,8 @@ if (!mean_even) {
 }
 set border lc rgb "#606060"
 set tics out nomirror scale 0.5
-# A place on the earth in words: degrees, and a side unless it is the middle.
+# Labels of longitudes and latitudes: degrees, followed by the direction, which 0 and 180 degrees do
+# not have.
 wide = mean_east - mean_west
 high = mean_north - mean_south
 apart(span) = span > 150 ? 30 : span > 60 ? 15 : span > 25 ? 5 : span > 8 ? 2 : 1

@@ -1,18 +1,20 @@
-/* Tells gnuplot where in a file a map lies, so that it can draw it from there:
+/* Prints where a map is stored in a file, so that gnuplot can read and draw the map
+ * directly:
  *
  *     plotfield NAME FILE VARIABLE
  *
- * The last two dimensions are latitude and longitude, or any others; of those between
- * them and the first, the first place is taken. It prints gnuplot assignments. NAME is
- * what to plot, but for skip=, dx=, dy= and origin=: step i of the first dimension
- * starts NAME_begin + i * NAME_stride bytes into the file (NAME_steps of them),
- * NAME_west, _east, _south, _north are the centres of the outer cells and NAME_dx, _dy
- * the distances. NAME_even is 1 if cells are evenly spaced; if they are not, NAME_xs and
- * _ys list their edges, to go with NAME_cells, the same array as one list. NAME_degrees
- * is 1 if the axes are longitude and latitude, NAME_time if steps are times, NAME_xname
- * and _yname name the axes. NAME_low, _high, _spread tell of the values in the first
- * and the middle step, NAME_missing which value is none; NAME_title and _units are
- * texts. gnuplot reads the array by itself, big-endian as it is in every classic file. */
+ * The last two dimensions are latitude and longitude, or any other axes. For dimensions
+ * between the first and the last two, only the first index is used. The program prints
+ * gnuplot assignments. NAME is the data to plot, without skip=, dx=, dy= and origin=.
+ * Step i of the first dimension, which has NAME_steps steps, starts at byte NAME_begin +
+ * i * NAME_stride of the file. NAME_west, _east, _south, _north are the centres of the
+ * outer cells, NAME_dx and _dy their distances. NAME_even is 1 if the cells are evenly
+ * spaced. Otherwise NAME_xs and _ys list their edges, for use with NAME_cells, the same
+ * array as one list. NAME_degrees is 1 if the axes are longitude and latitude, NAME_time
+ * is 1 if the steps are times. NAME_xname and _yname are the names of the axes. NAME_low,
+ * _high, _spread describe the values of the first and the middle step. NAME_missing is
+ * the missing value. NAME_title and _units are strings. gnuplot reads the array directly,
+ * in the big-endian order of classic files. */
 #include <math.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -25,7 +27,8 @@
 enum { MAX_DIMS = 16, TEXT = 256 };
 enum { Y, X };
 
-/* Coordinates of one of the last two dimensions; 0, 1, 2 ... where the file has none. */
+/* Coordinates along one of the last two dimensions, or 0, 1, 2 ... if the file has
+ * none. */
 struct axis {
     MPI_Offset n;
     double *at;
@@ -36,7 +39,7 @@ struct axis {
 struct map {
     const char *path;
     int ncid, varid, ndims, dims[MAX_DIMS];
-    const char *format; /* gnuplot's name of the type */
+    const char *format; /* name of the type in gnuplot */
     MPI_Offset begin, steps;
     MPI_Offset stride; /* bytes from one step to the next */
     struct axis axes[2];
@@ -62,7 +65,7 @@ static void need(int status, const char *what, const char *which)
     exit(EXIT_FAILURE);
 }
 
-/* Does a text attribute of a variable begin with this, in any case of letters? */
+/* Returns whether a text attribute of a variable begins with `with`, ignoring case. */
 static bool begins(const struct map *m, int varid, const char *attribute,
                    const char *with)
 {
@@ -76,7 +79,7 @@ static bool begins(const struct map *m, int varid, const char *attribute,
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* Are distances the same to a hundredth of the mean one? */
+/* Returns whether all distances are within one percent of their mean. */
 static bool is_even(const struct axis *a)
 {
     const double step = (a->at[a->n - 1] - a->at[0]) / (double)(a->n > 1 ? a->n - 1 : 1);
@@ -93,7 +96,8 @@ static bool is_monotonic(const struct axis *a)
     return true;
 }
 
-/* Coordinates in the file's own order; by place, where it has none that serve. */
+/* Reads the coordinates in file order. Uses indices if there are no suitable
+ * coordinates. */
 static void find_axis(struct map *m, int which, int dim)
 {
     static const char *const degrees[] = {"degrees_n", "degrees_e"};
@@ -167,7 +171,8 @@ static void find(struct map *m, const char *path, const char *variable)
     need(m->format != NULL ? NC_NOERR : NC_ECHAR, "drawing", variable);
 }
 
-/* Prints text to stand in a gnuplot string in double quotes, each `twice` doubled. */
+/* Prints text as the contents of a double-quoted gnuplot string. Doubles the character
+ * `twice`. */
 static void print_quoted(const char *text, char twice)
 {
     for (; *text != '\0'; text++) {
@@ -181,7 +186,7 @@ static void print_quoted(const char *text, char twice)
     }
 }
 
-/* A text attribute, or what to say without it. */
+/* Prints a text attribute, or a default text. */
 static void print_attribute(const struct map *m, const char *name, const char *suffix,
                             const char *attribute, const char *otherwise)
 {
@@ -229,7 +234,8 @@ static void print_array(const struct map *m, const char *name)
            (long long)m->begin, name, (long long)m->stride, name, (long long)m->steps);
 }
 
-/* Edges between cells are halfway; the outer ones are as far from the centre. */
+/* Prints the edges of cells: the midpoints between centres, and the outer edges at the
+ * same distance from the outer centres. */
 static void print_edges(const struct axis *a, const char *name, char letter)
 {
     const MPI_Offset n = a->n;
@@ -264,7 +270,7 @@ static void print_axes(const struct map *m, const char *name)
            m->axes[Y].geographic && m->axes[X].geographic);
 }
 
-/* Are steps times? The first dimension's name says so. */
+/* Prints whether the steps are times, judging by the name of the first dimension. */
 static void print_time(const struct map *m, const char *name)
 {
     char dim[NC_MAX_NAME + 1];
@@ -299,7 +305,8 @@ static void add_step(const struct map *m, MPI_Offset step, double *v, struct ran
     }
 }
 
-/* Least, greatest and standard deviation of what is drawn: the first and middle step. */
+/* Prints the minimum, maximum and standard deviation of the values in the steps that are
+ * drawn: the first and the middle one. */
 static void print_range(const struct map *m, const char *name)
 {
     struct range r = {.low = HUGE_VAL, .high = -HUGE_VAL};

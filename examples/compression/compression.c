@@ -1,21 +1,21 @@
-/* A model's output, compressed while it is written: each process has some columns of a
- * grid, which go to a subfile in compressed form. One variable also drops digits that
- * carry no information; the other one is exact. Then a part is read back, as from any
- * dataset. Only the hints differ from any other program: they may as well be given in the
- * environment, PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd".
+/* Compresses a model's output while it is written: each process has some columns of a
+ * grid, which are compressed and stored in a subfile. One variable is also rounded to the
+ * digits that carry information; the other is exact. Then part of the data is read as if
+ * from an ordinary dataset. The program differs from an ordinary one only in its hints,
+ * which can also be set in the environment:
+ * PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd".
  *
  *     mpicc -o compression compression.c $(pkg-config --cflags --libs pnetcdf)
  *     mpiexec -n 4 ./compression model.nc
- *     ncmpijoin --remove model.nc whole.nc    # one ordinary file of it
- */
+ *     ncmpijoin --remove model.nc whole.nc    # join it into one ordinary file */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -28,7 +28,8 @@ enum { ROWS = 480, COLUMNS = 720, STEPS = 6 };
 
 static int rank, nprocs;
 
-/* Kelvins: warm in the middle, with weather that a few bits are enough for. */
+/* Returns a temperature in kelvins: warm in the middle, with variations that a few bits
+ * can represent. */
 static float temperature(int step, int row, int column)
 {
     return (float)(250000 + row * (ROWS - 1 - row) +
@@ -36,7 +37,7 @@ static float temperature(int step, int row, int column)
            1024;
 }
 
-/* Pascals, in whole numbers. */
+/* Returns a pressure in whole pascals. */
 static float pressure(int step, int row, int column)
 {
     return (float)(101000 + 10 * step + row + column % 8);
@@ -48,7 +49,7 @@ static void write_steps(const char *path)
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "nc_blob", "enable");
-    MPI_Info_set(info, "nc_num_subfiles", "1"); /* without it: one for each node */
+    MPI_Info_set(info, "nc_num_subfiles", "1"); /* default: one for each node */
     MPI_Info_set(info, "nc_compress", "zstd");
     MPI_Info_set(info, "nc_quantize", "bitround:10@temperature"); /* three digits */
     CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &file));
@@ -60,8 +61,8 @@ static void write_steps(const char *path)
     CHECK(ncmpi_def_var(file, "pressure", NC_FLOAT, 3, dims, &press));
     CHECK(ncmpi_enddef(file));
 
-    /* All that a process has of a step is put by one collective call: that is what is
-     * compressed. */
+    /* In each step, each process puts all its values in one collective call. They are
+     * compressed together. */
     int first = COLUMNS * rank / nprocs, columns = COLUMNS * (rank + 1) / nprocs - first;
     static float t[ROWS * COLUMNS], p[ROWS * COLUMNS];
     for (int step = 0; step < STEPS; step++) {
@@ -77,8 +78,8 @@ static void write_steps(const char *path)
     CHECK(ncmpi_close(file));
 }
 
-/* A reader need not know: any number of processes, any part. Here each reads rows of the
- * last step, which are in all blobs. */
+/* Readers need not know about the compression. Any number of processes can read any part.
+ * Here each reads rows of the last step, which extend over all blobs. */
 static void read_rows(const char *path)
 {
     int file, warm, press;
@@ -103,8 +104,8 @@ static void read_rows(const char *path)
     printf("process %d read %d rows, temperature within %.1e\n", rank, rows, largest);
 }
 
-/* What the program wrote, and how long the subfile is that has it, of which 1 MiB is kept
- * for its header and takes no space. */
+/* Prints the number of bytes written and the length of the subfile. The subfile reserves
+ * 1 MiB for its header, most of which takes no space on disk. */
 static void print_sizes(const char *path)
 {
     char subfile[4096];

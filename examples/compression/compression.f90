@@ -1,12 +1,12 @@
-! A model's output, compressed while it is written: each process has some columns of a
-! grid, which go to a subfile in compressed form. One variable also drops digits that
-! carry no information; the other one is exact. Then a part is read back, as from any
-! dataset. Only the hints differ from any other program: they may as well be given in the
-! environment, PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd".
+! Compresses a model's output while it is written: each process has some columns of a grid, which
+! are compressed and stored in a subfile. One variable is also rounded to the digits that carry
+! information; the other is exact. Then part of the data is read as if from an ordinary dataset. The
+! program differs from an ordinary one only in its hints, which can also be set in the environment:
+! PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd".
 !
 !     mpif90 -o compression compression.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./compression model.nc
-!     ncmpijoin --remove model.nc whole.nc    # one ordinary file of it
+!     ncmpijoin --remove model.nc whole.nc    # join it into one ordinary file
 program compression
   use mpi
   use pnetcdf
@@ -35,7 +35,7 @@ contains
 
     call MPI_Info_create(info, ierr)
     call MPI_Info_set(info, 'nc_blob', 'enable', ierr)
-    call MPI_Info_set(info, 'nc_num_subfiles', '1', ierr) ! without it: one for each node
+    call MPI_Info_set(info, 'nc_num_subfiles', '1', ierr) ! default: one for each node
     call MPI_Info_set(info, 'nc_compress', 'zstd', ierr)
     call MPI_Info_set(info, 'nc_quantize', 'bitround:10@temperature', ierr) ! three digits
     call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_data), &
@@ -48,8 +48,8 @@ contains
     call check(nf90mpi_def_var(file, 'pressure', nf90_float, dims, press))
     call check(nf90mpi_enddef(file))
 
-    ! All that a process has of a step is put by one collective call: that is what is
-    ! compressed.
+    ! In each step, each process puts all its values in one collective call. They are compressed
+    ! together.
     first = ncolumns * rank / nprocs
     last = ncolumns * (rank + 1) / nprocs - 1
     allocate (t(first:last, 0:nrows - 1), p(first:last, 0:nrows - 1))
@@ -68,8 +68,8 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! A reader need not know: any number of processes, any part. Here each reads rows of the
-  ! last step, which are in all blobs.
+  ! Readers need not know about the compression. Any number of processes can read any part. Here
+  ! each reads rows of the last step, which extend over all blobs.
   subroutine read_rows()
     integer :: file, warm, press, first, last, row, i
     integer(kind=offset) :: start(3), count(3)
@@ -100,8 +100,8 @@ contains
       ' rows, temperature within ', largest
   end subroutine
 
-  ! What the program wrote, and how long the subfile is that has it, of which 1 MiB is kept
-  ! for its header and takes no space.
+  ! Prints the number of bytes written and the length of the subfile. The subfile reserves 1 MiB
+  ! for its header, most of which takes no space on disk.
   subroutine print_sizes()
     integer(kind=offset) :: length
     if (rank /= 0) return
@@ -110,21 +110,22 @@ contains
       ' in the subfile'
   end subroutine
 
-  ! Kelvins: warm in the middle, with weather that a few bits are enough for.
+  ! Returns a temperature in kelvins: warm in the middle, with variations that a few bits can
+  ! represent.
   real function temperature(step, row, column)
     integer, intent(in) :: step, row, column
     temperature = real(250000 + row * (nrows - 1 - row) + &
       mod((step * 31 + row * 17 + column * 13) * 7919, 100)) / 1024
   end function
 
-  ! Pascals, in whole numbers.
+  ! Returns a pressure in whole pascals.
   real function pressure(step, row, column)
     integer, intent(in) :: step, row, column
     pressure = real(101000 + 10 * step + row + mod(column, 8))
   end function
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr

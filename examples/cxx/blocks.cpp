@@ -1,16 +1,15 @@
-/* A grid of two dimensions is cut into blocks, one for every process; each writes its
- * block with one call.
+/* Divides a two-dimensional grid into blocks, one for each process. Each process writes
+ * its block with one call.
  *
  *     mpicxx -o blocks blocks.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./blocks
- */
+ *     mpiexec -n 4 ./blocks */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -18,14 +17,15 @@ static void expect(bool right)
 
 enum { NY = 12, NX = 10 };
 
-/* Where a process's block starts in the grid, and its numbers of rows and columns. */
+/* The block of one process: its first row and column, and its numbers of rows and
+ * columns. */
 struct block {
     std::vector<MPI_Offset> start, count;
 
     block(int rank, int nprocs)
     {
-        /* As many rows and columns of blocks as MPI thinks best: 4 processes are 2 x 2.
-         */
+        /* MPI chooses how to arrange the processes in rows and columns: 4 processes form
+         * 2 x 2. */
         int shape[2] = {0, 0};
         MPI_Dims_create(nprocs, 2, shape);
         const int place[2] = {rank / shape[1], rank % shape[1]};
@@ -39,7 +39,7 @@ struct block {
     {
         return count[0] * count[1];
     }
-    /* What the grid has at element i of the block. */
+    /* Returns the value of the grid at element i of the block. */
     double value(MPI_Offset i) const
     {
         const MPI_Offset y = start[0] + i / count[1], x = start[1] + i % count[1];
@@ -63,8 +63,8 @@ static void run(const std::string &path)
         values.push_back(mine.value(i));
     var.putVar_all(mine.start, mine.count, values.data());
 
-    /* What others wrote can be read from the same open file after a sync. How a file is
-     * cut for reading need not be how it was cut for writing. */
+    /* After a sync, each process can read what the others wrote through the same open
+     * file. The processes may divide the grid differently for reading and for writing. */
     file.sync();
     const block other(nprocs - 1 - rank, nprocs);
     values.resize(other.elements());
@@ -72,7 +72,7 @@ static void run(const std::string &path)
     for (MPI_Offset i = 0; i < other.elements(); i++)
         expect(values[i] == other.value(i));
 
-    file.close(); /* unlike the end of the scope, it tells errors */
+    file.close(); /* reports errors, unlike the destructor */
     std::cout << "process " << rank << " wrote " << mine.count[0] << " x "
               << mine.count[1] << " elements from (" << mine.start[0] << ", "
               << mine.start[1] << ")\n";
@@ -84,7 +84,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "blocks.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,15 +1,15 @@
-/* Columns of a table: with strides, and from memory in another order than the file's.
+/* Writes columns of a table, first with strides, then from an array whose order in memory
+ * differs from the order in the file.
  *
  *     mpicxx -o columns columns.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./columns
- */
+ *     mpiexec -n 4 ./columns */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -35,17 +35,17 @@ static void run(const std::string &path)
     const NcmpiVar in_blocks = file.addVar("in_blocks", ncmpiInt, dims);
     std::vector<int> values(ROWS * COLUMNS);
 
-    /* A stride: every nprocs-th column, from that of the process's rank on. In memory the
-     * elements have the order of the file, row by row. */
+    /* A stride: every nprocs-th column, starting with column `rank`. The order in memory
+     * is that of the file, row by row. */
     MPI_Offset n = rank < COLUMNS ? (COLUMNS - rank - 1) / nprocs + 1 : 0;
     for (MPI_Offset row = 0; row < ROWS; row++)
         for (MPI_Offset i = 0; i < n; i++)
             values[row * n + i] = element(row, rank + i * nprocs);
     by_turns.putVar_all({0, n > 0 ? rank : 0}, {ROWS, n}, {1, nprocs}, values.data());
 
-    /* A map: a block of columns, which in memory lie column after column, as in Fortran.
-     * It says for each dimension how far apart neighbours are in memory. The empty list
-     * stands for strides of 1. */
+    /* A map: a block of columns, stored in memory column by column as in Fortran. For
+     * each dimension, the map contains the distance between neighbouring elements in
+     * memory. The empty list means that all strides are 1. */
     const MPI_Offset first = COLUMNS * rank / nprocs;
     n = COLUMNS * (rank + 1) / nprocs - first;
     for (MPI_Offset i = 0; i < n; i++)
@@ -54,7 +54,7 @@ static void run(const std::string &path)
     in_blocks.putVar_all({0, first}, {ROWS, n}, {}, {1, ROWS}, values.data());
     file.sync();
 
-    /* One column as a whole, by everyone. */
+    /* All processes read one whole column. */
     for (const NcmpiVar &var : {by_turns, in_blocks}) {
         var.getVar_all({0, COLUMNS - 1}, {ROWS, 1}, values.data());
         for (int row = 0; row < ROWS; row++)
@@ -69,7 +69,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "columns.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

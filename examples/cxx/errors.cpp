@@ -1,8 +1,7 @@
-/* What goes wrong and how to go on: a program that does not stop at the first error.
+/* Handles errors, and continues after them.
  *
  *     mpicxx -o errors errors.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./errors
- */
+ *     mpiexec -n 4 ./errors */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
@@ -11,7 +10,8 @@ using namespace PnetCDF;
 
 static int rank;
 
-/* The errors that this program makes on purpose; any other outcome is a failure. */
+/* Checks that a call returned the error that this program provoked. Any other result is a
+ * failure. */
 template <class Call> static void expect(int code, const char *what, Call call)
 {
     int found = NC_NOERR;
@@ -24,8 +24,9 @@ template <class Call> static void expect(int code, const char *what, Call call)
     if (found != code) throw std::runtime_error(what);
 }
 
-/* A process that meets an error alone must not leave a collective call out: the others
- * would wait for ever. It goes on, and all agree afterwards on what happened. */
+/* A process with a local error must still make every collective call, or the others would
+ * wait forever. So such a process continues, and all processes agree on the result
+ * afterwards. */
 template <class Call> static int worst_of_all(Call call)
 {
     int status = NC_NOERR, worst;
@@ -51,8 +52,8 @@ static void run(const std::string &path)
     expect(NC_ENAMEINUSE,
            "a name taken already:", [&] { file.addVar("v", ncmpiInt, dim); });
 
-    /* 100000 is no short. The other elements are written all the same; what does not fit
-     * is replaced by the fill value. Every code has its class of exception. */
+    /* 100000 is out of range for a short. The call stores the fill value in its place,
+     * and still writes the other elements. Each code has its own exception class. */
     const int values[4] = {1, 2, 100000, 4};
     const MPI_Offset count = rank == 0 ? 4 : 0;
     try {
@@ -63,7 +64,7 @@ static void run(const std::string &path)
     expect(NC_ENOTINDEP,
            "independent in collective mode:", [&] { var.putVar({0}, {count}, values); });
 
-    /* One process reaches over the end of the variable; the rest succeed. */
+    /* One process reads beyond the end of the variable; the others succeed. */
     int read[4];
     const int worst =
         worst_of_all([&] { var.getVar_all({rank == 0 ? 3 : 0}, {2}, read); });
@@ -82,7 +83,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "errors.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

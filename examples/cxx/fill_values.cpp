@@ -1,16 +1,15 @@
-/* Elements that nobody writes: in fill mode they have a fill value, which readers take
- * for "no data".
+/* Fills elements that no process writes: in fill mode they get a fill value, which
+ * readers interpret as "no data".
  *
  *     mpicxx -o fill_values fill_values.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./fill_values
- */
+ *     mpiexec -n 4 ./fill_values */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -27,19 +26,22 @@ static void define(const NcmpiFile &file)
     const NcmpiVar records =
         file.addVar("records", ncmpiFloat, std::vector<NcmpiDim>{time, x});
 
-    /* Filling costs a write of its own, so it is off until it is asked for: for one
-     * variable and with its own value, which becomes its attribute _FillValue; ... */
+    /* Filling costs an additional write, so it is off by default. It can be enabled for
+     * one variable, either with a given value, which becomes the variable's attribute
+     * _FillValue ... */
     own.setFill(true, &none);
     records.setFill(true, &none);
-    /* ... or with the default value of its type. NC_FILL_INT is that of int. */
+    /* ... or with the default value of its type, which is NC_FILL_INT for int. */
     by_default.setFill(true);
 }
 
-/* Process r writes elements r, r + nprocs ... of the first half; the rest stays. */
+/* Process r writes elements r, r + nprocs ... of the first half. The rest is not
+ * written. */
 static void write_half(const NcmpiVar &var, int rank, int nprocs)
 {
     const MPI_Offset count = rank < LENGTH / 2 ? (LENGTH / 2 - rank - 1) / nprocs + 1 : 0;
-    const MPI_Offset start = count > 0 ? rank : 0; /* take part all the same */
+    const MPI_Offset start =
+        count > 0 ? rank : 0; /* the call is collective, even without values */
     std::vector<float> values;
     for (MPI_Offset i = 0; i < count; i++)
         values.push_back(static_cast<float>(start + i * nprocs));
@@ -53,11 +55,11 @@ static void run(const std::string &path)
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
     NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::classic);
     define(file);
-    file.enddef(); /* here the fixed-size variables are filled */
+    file.enddef(); /* fills the fixed-size variables */
     write_half(file.getVar("default_fill"), rank, nprocs);
     write_half(file.getVar("own_fill"), rank, nprocs);
 
-    /* Records are filled one by one, on request; then part of them may be written. */
+    /* Each record must be filled explicitly, before any part of it is written. */
     const NcmpiVar records = file.getVar("records");
     for (MPI_Offset record = 0; record < 2; record++)
         records.fillRec(record);
@@ -65,7 +67,7 @@ static void run(const std::string &path)
     records.putVar_all({1, LENGTH - 1}, {1, rank == 0}, &last);
     file.sync();
 
-    /* How a reader finds out. */
+    /* A reader can query the fill value. */
     bool filled = false;
     float none = 0, values[2 * LENGTH];
     records.getFillModeParameters(filled, none);
@@ -84,7 +86,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "fill_values.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

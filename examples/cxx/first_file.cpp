@@ -1,17 +1,16 @@
-/* The first program: all processes create a file together, and each writes its part of
- * one variable. Then they open it again and read what their neighbour wrote.
+/* A first program. All processes create a file together, and each writes its part of one
+ * variable. Then they reopen the file, and each reads what its neighbour wrote.
  *
  *     mpicxx -o first_file first_file.cpp $(pkg-config --cflags --libs pnetcdf)
  *     mpiexec -n 4 ./first_file
- *     ncdump first_file.nc
- */
+ *     ncdump first_file.nc */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -19,7 +18,8 @@ static void expect(bool right)
 
 enum { LENGTH = 24 };
 
-/* The part of LENGTH elements that a process takes; all parts are nearly equal. */
+/* The part of the LENGTH elements that belongs to a process. All parts have nearly the
+ * same size. */
 struct part {
     std::vector<MPI_Offset> start, count;
     part(int rank, int nprocs)
@@ -31,17 +31,17 @@ struct part {
 
 static void write_file(const std::string &path, int rank, int nprocs)
 {
-    /* replace: a file of that name is replaced. classic5: the format CDF-5, which has no
-     * limits of size. The file is closed when `file` goes. */
+    /* replace: an existing file is replaced. classic5: the format CDF-5, which has no
+     * size limits. The file is closed when `file` goes out of scope. */
     NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::classic5);
 
-    /* Definitions: every process makes the same ones. */
+    /* Definitions: all processes make the same calls. */
     const NcmpiDim dim = file.addDim("x", LENGTH);
     const NcmpiVar var = file.addVar("square", ncmpiInt, dim);
     var.putAtt("long_name", "square of x");
 
-    /* Data: every process has its own. A function whose name ends in _all is collective,
-     * called by all processes together; the first one ends the definitions. */
+    /* Data: each process writes its own part. Functions whose names end in _all are
+     * collective: all processes call them together. The first call leaves define mode. */
     const part mine(rank, nprocs);
     std::vector<int> values;
     for (MPI_Offset i = 0; i < mine.count[0]; i++)
@@ -77,7 +77,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "first_file.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,16 +1,16 @@
-/* A process's array has a frame of ghost cells, copies of what its neighbours have, which
- * must not be written. An MPI datatype tells which elements of memory are meant.
+/* Writes an array without its ghost cells, a frame around it that contains copies of the
+ * neighbours' elements and must not be written. An MPI datatype selects the elements in
+ * memory.
  *
  *     mpicxx -o ghost_cells ghost_cells.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./ghost_cells
- */
+ *     mpiexec -n 4 ./ghost_cells */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -18,7 +18,7 @@ static void expect(bool right)
 
 enum { NY = 12, NX = 6, GHOST = 2, WIDE = NX + 2 * GHOST };
 
-/* All but the frame of the rows x NX elements in the middle. */
+/* The datatype of the rows x NX elements inside the frame. */
 class inner_type
 {
   public:
@@ -57,9 +57,9 @@ static void run(const std::string &path)
     const std::vector<NcmpiDim> dims = {file.addDim("y", NY), file.addDim("x", NX)};
     const NcmpiVar var = file.addVar("cell", ncmpiShort, dims);
 
-    /* Start and count are those of the variable, what follows the values describes them;
-     * they are converted, here from int to short. A process without rows has no such
-     * datatype and writes nothing. */
+    /* start and count refer to the variable. The arguments after the values describe
+     * memory. Values are converted, here from int to short. No datatype exists for 0
+     * rows, so a process without rows passes 0 items. */
     std::vector<int> band((rows + 2 * GHOST) * WIDE, -1);
     for (int y = 0; y < rows; y++)
         for (int x = 0; x < NX; x++)
@@ -67,7 +67,7 @@ static void run(const std::string &path)
     const inner_type type(rows > 0 ? rows : 1);
     var.putVar_all(start, count, band.data(), rows > 0, type);
 
-    /* Reading leaves the frame as it is, too. */
+    /* Reading does not change the frame either. */
     band.assign(band.size(), -2);
     var.getVar_all(start, count, band.data(), rows > 0, type);
     for (int y = 0; y < rows + 2 * GHOST; y++)
@@ -87,7 +87,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "ghost_cells.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,15 +1,15 @@
-/* Attributes describe a variable, or the file as a whole: written, listed, changed.
+/* Writes, lists and changes attributes, which describe a variable or the whole file.
  *
  *     mpicxx -o metadata metadata.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./metadata
- */
+ *     mpiexec -n 4 ./metadata */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* Every process makes the same calls; attributes are part of the definitions. */
+/* Defines the variables and their attributes. Attributes are part of the definitions, so
+ * all processes make the same calls. */
 static void define(const NcmpiFile &file)
 {
     const double range[2] = {-40.5, 60};
@@ -29,21 +29,22 @@ static void define(const NcmpiFile &file)
     dew_point.putAtt("units", units);
 }
 
-/* What the classes have no word for, C has: getId() is what its functions want. */
+/* Changes attributes. For operations that the classes lack, call C functions with
+ * getId(). */
 static void change(NcmpiFile &file)
 {
     const NcmpiVar var = file.getVar("temperature");
     file.enddef();
-    file.putAtt("title", "Attributes"); /* goes back to define mode by itself */
+    file.putAtt("title", "Attributes"); /* enters define mode automatically */
     file.enddef();
-    ncmpiCheckDefineMode(file.getId()); /* the functions of C do not */
+    ncmpiCheckDefineMode(file.getId()); /* C functions do not enter define mode */
     ncmpiCheck(ncmpi_del_att(file.getId(), var.getId(), "comment"), __FILE__, __LINE__);
     ncmpiCheck(ncmpi_rename_att(file.getId(), var.getId(), "valid_range", "actual_range"),
                __FILE__, __LINE__);
     file.enddef();
 }
 
-/* Whatever there is: numbers as double, text as text. */
+/* Prints any attribute. Reads numbers as double, and text as text. */
 static void list(const NcmpiAtt &att)
 {
     if (att.getType() == ncmpiChar) {
@@ -65,7 +66,7 @@ static void run(const std::string &path)
     NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::classic);
     define(file);
     change(file);
-    if (rank != 0) return; /* the others wait for it where the file is closed */
+    if (rank != 0) return; /* the other processes wait for process 0 in close() */
     for (const auto &att : file.getAtts())
         list(att.second);
     for (const auto &att : file.getVar("temperature").getAtts())
@@ -78,7 +79,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "metadata.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,16 +1,16 @@
-/* Nonblocking calls: many requests are posted, each for a small piece of some variable,
- * and one call carries all of them out, with few large accesses of the file.
+/* Makes nonblocking calls: posts many requests, each for a small piece of a variable, and
+ * completes all of them with a single call, which accesses the file in a few large
+ * pieces.
  *
  *     mpicxx -o nonblocking nonblocking.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./nonblocking
- */
+ *     mpiexec -n 4 ./nonblocking */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -18,7 +18,7 @@ static void expect(bool right)
 
 enum { VARS = 5, LENGTH = 8 };
 
-/* Carries out all requests; each has a status of its own. */
+/* Completes all requests. Each has its own status. */
 static void wait_for(NcmpiFile &file, std::vector<int> &requests)
 {
     std::vector<int> statuses(requests.size());
@@ -49,7 +49,7 @@ static void run(const std::string &path)
     std::vector<int> requests(VARS);
     float values[VARS][LENGTH], one[LENGTH];
 
-    /* iputVar: the values must stay as they are until the wait. */
+    /* iputVar: the program must not change the values before the wait. */
     for (int v = 0; v < VARS; v++) {
         for (MPI_Offset i = 0; i < count[0]; i++)
             values[v][i] = static_cast<float>(100 * v + start[0] + i);
@@ -57,8 +57,9 @@ static void run(const std::string &path)
     }
     wait_for(file, requests);
 
-    /* bputVar: the values are copied into a buffer that must be attached first and large
-     * enough; the array can be used again at once. Here it changes the last variable. */
+    /* bputVar: copies the values to a buffer, which must be attached beforehand and large
+     * enough, so the array can be reused immediately. These values overwrite those of the
+     * last variable. */
     file.Buffer_attach(sizeof one);
     std::vector<int> request(1);
     for (MPI_Offset i = 0; i < count[0]; i++)
@@ -69,7 +70,7 @@ static void run(const std::string &path)
     wait_for(file, request);
     file.Buffer_detach();
 
-    /* igetVar: the values are there after the wait. */
+    /* igetVar: the values are available after the wait. */
     for (int v = 0; v < VARS; v++)
         vars[v].igetVar(start, count, values[v], &requests[v]);
     wait_for(file, requests);
@@ -88,7 +89,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "nonblocking.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,16 +1,15 @@
-/* A process's elements lie scattered over a variable: putVarn writes any number of pieces
- * of it in one call.
+/* Writes elements that are scattered over a variable. A single putVarn call writes all
+ * of these pieces.
  *
  *     mpicxx -o scattered scattered.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./scattered
- */
+ *     mpiexec -n 4 ./scattered */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -18,10 +17,11 @@ static void expect(bool right)
 
 enum { NY = 6, NX = 12, WIDTH = 3, PIECES = NY * NX / WIDTH };
 
-/* The pieces, each WIDTH elements of a row, are dealt out in turn as cards are. */
+/* The pieces of one process. A piece has WIDTH elements of a row. Pieces are assigned to
+ * the processes round-robin. */
 struct pieces {
     std::vector<std::vector<MPI_Offset>> start, count;
-    std::vector<MPI_Offset *> starts, counts; /* what varn takes: one pointer each */
+    std::vector<MPI_Offset *> starts, counts; /* varn needs a pointer for each piece */
 
     pieces(int rank, int nprocs)
     {
@@ -50,8 +50,8 @@ static void run(const std::string &path)
     const std::vector<NcmpiDim> dims = {file.addDim("y", NY), file.addDim("x", NX)};
     const NcmpiVar var = file.addVar("cards", ncmpiInt, dims);
 
-    /* The values of all pieces follow each other in one array. Every process may have
-     * another number of pieces, or none. */
+    /* One array contains the values of all pieces, one after another. Processes may have
+     * different numbers of pieces, or none. */
     pieces mine(rank, nprocs);
     std::vector<int> values;
     for (const std::vector<MPI_Offset> &at : mine.start)
@@ -60,7 +60,7 @@ static void run(const std::string &path)
     var.putVarn_all(mine.size(), mine.starts.data(), mine.counts.data(), values.data());
     file.sync();
 
-    /* Single elements: NULL in place of the counts. */
+    /* To write single elements, pass NULL for the counts. */
     MPI_Offset corner[4][2] = {{0, 0}, {0, NX - 1}, {NY - 1, 0}, {NY - 1, NX - 1}};
     MPI_Offset *places[4] = {corner[0], corner[1], corner[2], corner[3]};
     int corners[4];
@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "scattered.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

@@ -1,16 +1,15 @@
-/* Data that grow with time: a record is written at each step, and a later run goes on
- * where the last one ended.
+/* Appends data over time: writes a record at each step, and a later run continues where
+ * the previous one ended.
  *
  *     mpicxx -o time_series time_series.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./time_series
- */
+ *     mpiexec -n 4 ./time_series */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -26,7 +25,8 @@ static float temperature(MPI_Offset step, MPI_Offset x)
 static NcmpiFile create(const std::string &path)
 {
     NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::classic2);
-    /* The unlimited dimension comes first. Its variables are stored record by record. */
+    /* The unlimited dimension comes first. Variables that use it are stored record by
+     * record. */
     const NcmpiDim time = file.addDim("time"), x = file.addDim("x", LENGTH);
     file.addVar("time", ncmpiDouble, time)
         .putAtt("units", "hours since 2000-01-01 00:00");
@@ -35,7 +35,7 @@ static NcmpiFile create(const std::string &path)
     return file;
 }
 
-/* Writes STEPS more records behind those there are. */
+/* Writes STEPS records after the existing ones. */
 static void append(const NcmpiFile &file, int rank, int nprocs)
 {
     const MPI_Offset records = file.getDim("time").getSize();
@@ -43,7 +43,7 @@ static void append(const NcmpiFile &file, int rank, int nprocs)
     const MPI_Offset n = LENGTH * (rank + 1) / nprocs - first;
     const NcmpiVar time = file.getVar("time"), var = file.getVar("temperature");
     for (MPI_Offset step = records; step < records + STEPS; step++) {
-        /* One process writes the time, the others take part with no element. */
+        /* Process 0 writes the time; the others put no elements. */
         const double hours = 6.0 * static_cast<double>(step);
         time.putVar_all({step}, {rank == 0}, &hours);
 
@@ -54,7 +54,7 @@ static void append(const NcmpiFile &file, int rank, int nprocs)
     }
 }
 
-/* All steps at one place. */
+/* Reads all steps at one location. */
 static void read_series(const NcmpiFile &file, int rank)
 {
     const MPI_Offset x = rank % LENGTH;
@@ -87,7 +87,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "time_series.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

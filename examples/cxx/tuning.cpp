@@ -1,9 +1,8 @@
-/* Hints tell the library and MPI-IO how to go about a file. They are given when it is
- * created or opened, and never change what is in it.
+/* Sets hints, which control how the library and MPI-IO access a file. A program passes
+ * them when it creates or opens the file. They never change its contents.
  *
  *     mpicxx -o tuning tuning.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./tuning
- */
+ *     mpiexec -n 4 ./tuning */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
@@ -16,18 +15,18 @@ static NcmpiFile create(const std::string &path)
 {
     MPI_Info info;
     MPI_Info_create(&info);
-    /* The variables start at a multiple of 4096 bytes in the file; on a parallel file
-     * system one would give the size of its stripes. What is left over behind the header
-     * is room for later definitions. */
+    /* Aligns the first variable to a multiple of 4096 bytes in the file. On a parallel
+     * file system, use its stripe size. The header can grow into the padding when
+     * definitions are added later. */
     MPI_Info_set(info, "nc_var_align_size", "4096");
-    /* One for MPI-IO: collective buffering. What nobody knows is ignored. */
+    /* A hint for MPI-IO: collective buffering. Unknown hints are ignored. */
     MPI_Info_set(info, "romio_cb_write", "enable");
     NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::classic5, info);
     MPI_Info_free(&info); /* the library has its own copy */
     return file;
 }
 
-/* The hints that are in force: those asked for may have been refused. */
+/* Prints the hints in effect, which may differ from those requested. */
 static void print_hints(NcmpiFile &file)
 {
     MPI_Info info;
@@ -73,7 +72,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "tuning.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

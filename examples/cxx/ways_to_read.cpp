@@ -1,15 +1,14 @@
-/* Three ways to read a file: one process alone, all together, and each at its own pace.
+/* Reads a file in three ways: on one process, collectively, and independently.
  *
  *     mpicxx -o ways_to_read ways_to_read.cpp $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./ways_to_read
- */
+ *     mpiexec -n 4 ./ways_to_read */
 #include <iostream>
 #include <pnetcdf>
 #include <stdexcept>
 
 using namespace PnetCDF;
 
-/* What was read is not what was written. */
+/* Throws an exception if the values read are not those written. */
 static void expect(bool right)
 {
     if (!right) throw std::runtime_error("other values were read");
@@ -43,7 +42,7 @@ static double sum(const std::vector<double> &values)
     return total;
 }
 
-/* A communicator of one process: nobody else is needed, no call waits for others. */
+/* On a communicator with one process, no call waits for other processes. */
 static double read_alone(const std::string &path)
 {
     std::vector<double> values(LENGTH);
@@ -52,7 +51,8 @@ static double read_alone(const std::string &path)
     return sum(values);
 }
 
-/* Everyone reads its part in the same call: the fast way for large files. */
+/* All processes read their parts in one call, which is the fastest way for large
+ * files. */
 static double read_together(const NcmpiVar &var)
 {
     std::vector<double> values(first_of(rank + 1) - first_of(rank));
@@ -63,8 +63,8 @@ static double read_together(const NcmpiVar &var)
     return total;
 }
 
-/* Independent mode: each reads what and as often as it likes. Only switching the mode is
- * collective. */
+/* Reads in independent mode, in which each process may read any data at any time. Only
+ * switching the mode is collective. */
 static double read_at_will(NcmpiFile &file, const NcmpiVar &var)
 {
     double total = 0;
@@ -101,7 +101,8 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "ways_to_read.nc");
     } catch (const std::exception &e) {
-        /* One process that stops would leave the others waiting, so all are stopped. */
+        /* If only this process exited, the others would wait forever, so abort all of
+         * them. */
         std::cerr << e.what() << std::endl;
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }

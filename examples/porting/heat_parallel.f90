@@ -1,5 +1,5 @@
-! heat_serial.f90, ported to PnetCDF: each process has some rows of the plate and those of
-! its neighbours beside them. The file is the same, whatever the number of processes.
+! The program heat_serial.f90, ported to PnetCDF. Each process owns some rows of the plate, and
+! has copies of its neighbours' adjacent rows. The file is the same for any number of processes.
 !
 !     mpiexec -n 4 heat_parallel FILE STEPS
 program heat_parallel
@@ -14,7 +14,7 @@ program heat_parallel
   integer(kind=offset) :: record
   double precision :: now
   character(len=500) :: path, word
-  integer :: rank, nprocs, ierr, low, high ! the rows low to high are this process's
+  integer :: rank, nprocs, ierr, low, high ! this process owns the rows low to high
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
@@ -55,8 +55,8 @@ contains
     hole = x > 10 .and. x <= 14 .and. y > 15 .and. y <= 25
   end function
 
-  ! What all processes have alike is written by the first; the others take part with
-  ! nothing.
+  ! Returns how many of n elements this process writes if all processes have the same data: n on
+  ! process 0, and 0 on the others.
   integer(kind=offset) function mine(n)
     integer, intent(in) :: n
     mine = merge(n, 0, rank == 0)
@@ -134,7 +134,7 @@ contains
       count=(/ mine(1) /)))
   end subroutine
 
-  ! The rows beside this process's own, from those who have them.
+  ! Receives the adjacent rows from the neighbours.
   subroutine exchange()
     integer :: below, above
     below = merge(rank - 1, MPI_PROC_NULL, rank > 0)
@@ -145,7 +145,7 @@ contains
       2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
   end subroutine
 
-  ! The rim keeps its temperature, and so does the rim of the hole.
+  ! Computes one step. The edges of the plate and of the hole have constant temperature.
   subroutine advance()
     real :: old(nx, low - 1:high + 1)
     integer :: x, y

@@ -1,9 +1,9 @@
-! Heat spreads over a plate that has a hole. A serial program with netCDF-Fortran; beside
-! it lies heat_parallel.f90, the same program after it was ported by doc/porting.md.
+! Simulates heat conduction in a plate with a hole, as a serial program that uses netCDF-Fortran.
+! heat_parallel.f90 is the same program after porting it as described in doc/porting.md.
 !
 !     heat_serial FILE STEPS
 !
-! makes the file, or goes on where the file ends, and writes a record at every tenth step.
+! creates the file, or continues where the file ends, and writes a record every tenth step.
 program heat_serial
   use netcdf
   implicit none
@@ -106,7 +106,7 @@ contains
     call check(nf90_put_var(ncid, peak_id, dble(maxval(t)), start=(/ record /)))
   end subroutine
 
-  ! The rim keeps its temperature, and so does the rim of the hole.
+  ! Computes one step. The edges of the plate and of the hole have constant temperature.
   subroutine advance()
     real :: old(nx, ny)
     integer :: x, y

@@ -1,18 +1,16 @@
-/* Training: samples of a dataset are read again and again, in each epoch in another
- * order. Then a model that reads its forcing, record by record. Both are staged near the
- * processes.
+/* Stages data near the processes. A training program reads the samples of a dataset in a
+ * different order in each epoch. Then a model reads its forcing record by record.
  *
  *     mpicc -o epochs epochs.c $(pkg-config --cflags --libs pnetcdf)
- *     mpiexec -n 4 ./epochs samples.nc /local/scratch
- */
+ *     mpiexec -n 4 ./epochs samples.nc /local/scratch */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <pnetcdf_ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every function tells by its result whether it did what it should. One process that
- * stops would leave the others waiting, so all are stopped. */
+/* Checks the error code that a library call returned. If only one process exited, the
+ * others would wait forever, so an error aborts all of them. */
 static void check(int status, int line)
 {
     if (status == NC_NOERR) return;
@@ -44,7 +42,8 @@ static void create(const char *path)
     CHECK(ncmpi_close(file));
 }
 
-/* The same order on all processes; each takes its share of it, at its own pace. */
+/* Shuffles the samples; all processes compute the same order. Each process reads its
+ * share independently. */
 static double epoch(int file, int var, unsigned seed)
 {
     int order[SAMPLES] = {0};
@@ -59,13 +58,13 @@ static double epoch(int file, int var, unsigned seed)
     for (int i = rank; i < SAMPLES; i += nprocs) {
         MPI_Offset start[2] = {order[i], 0}, count[2] = {1, LENGTH};
         CHECK(ncmpi_get_vara_float(file, var, start, count, sample));
-        total += sample[0]; /* and the network learns */
+        total += sample[0]; /* a program would train its network with the sample */
     }
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return total;
 }
 
-/* From the second record on the next one is staged while the model computes. */
+/* After the second record, the library stages the next one while the model computes. */
 static double forcing(int file, int var)
 {
     float field[LENGTH];
@@ -73,7 +72,7 @@ static double forcing(int file, int var)
     for (int step = 0; step < SAMPLES; step++) {
         MPI_Offset start[2] = {step, 0}, count[2] = {1, LENGTH};
         CHECK(ncmpi_get_vara_float_all(file, var, start, count, field));
-        total += field[0]; /* and the model goes on */
+        total += field[0]; /* a model would compute a step with the field */
     }
     return total;
 }
@@ -95,7 +94,7 @@ int main(int argc, char **argv)
     CHECK(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &file));
     MPI_Info_free(&info);
     CHECK(ncmpi_inq_varid(file, "v", &var));
-    /* In the background: the first epoch need not wait for it. */
+    /* Stage the variable in the background; the first epoch does not wait for it. */
     CHECK(ncmpix_prefetch(file, var, NULL, NULL));
     double forced = forcing(file, var);
     CHECK(ncmpi_begin_indep_data(file));

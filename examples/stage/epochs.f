@@ -1,6 +1,6 @@
-! Training: samples of a dataset are read again and again, in each epoch
-! in another order. Then a model that reads its forcing, record by
-! record. Both are staged near the processes.
+! Stages data near the processes. A training program reads the samples
+! of a dataset in a different order in each epoch. Then a model reads
+! its forcing record by record.
 !
 !     mpif77 -o epochs epochs.f $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./epochs samples.nc /local/scratch
@@ -32,7 +32,8 @@
      &    nc))
       call MPI_Info_free(info, ierr)
       call check(nfmpi_inq_varid(nc, 'v', var))
-! In the background: the first epoch need not wait for it.
+! Stage the variable in the background; the first epoch does not wait
+! for it.
       start(1) = 1
       start(2) = 1
       count(1) = length
@@ -83,8 +84,8 @@
       call check(nfmpi_close(nc))
       end
 
-! An order that all processes have alike; each takes its share of it, at
-! its own pace.
+! Reads the samples in an order on which all processes agree. Each
+! process reads its share independently.
       doubleprecision function epoch(nc, var, samples, length, i, rank,
      &    nprocs)
       implicit none
@@ -110,8 +111,8 @@
      &    MPI_COMM_WORLD, ierr)
       end
 
-! From the second record on the next one is staged while the model
-! computes.
+! After the second record, the library stages the next one while the
+! model computes.
       doubleprecision function forcing(nc, var, samples, length)
       implicit none
       include 'mpif.h'
@@ -131,8 +132,9 @@
       enddo
       end
 
-! Every function tells by its result whether it did what it should. One
-! process that stops would leave the others waiting, so all are stopped.
+! Checks the error code that a library call returned. If only one
+! process exited, the others would wait forever, so an error aborts all
+! of them.
       subroutine check(status)
       implicit none
       include 'mpif.h'

@@ -1,5 +1,5 @@
-! Training: samples of a dataset are read again and again, in each epoch in another order. Then a
-! model that reads its forcing, record by record. Both are staged near the processes.
+! Stages data near the processes. A training program reads the samples of a dataset in a
+! different order in each epoch. Then a model reads its forcing record by record.
 !
 !     mpif90 -o epochs epochs.f90 $(pkg-config --cflags --libs pnetcdf)
 !     mpiexec -n 4 ./epochs samples.nc /local/scratch
@@ -28,7 +28,7 @@ program epochs
   call check(nf90mpi_open(MPI_COMM_WORLD, path, nf90_nowrite, info, file))
   call MPI_Info_free(info, ierr)
   call check(nf90mpi_inq_varid(file, 'v', var))
-  ! In the background: the first epoch need not wait for it.
+  ! Stage the variable in the background; the first epoch does not wait for it.
   call check(nf90mpix_prefetch(file, var))
   call forcing()
   call check(nf90mpi_begin_indep_data(file))
@@ -43,8 +43,8 @@ program epochs
 
 contains
 
-  ! Every function tells by its result whether it did what it should. One process that
-  ! stops would leave the others waiting, so all are stopped.
+  ! Checks the error code that a library call returned. If only one process exited, the others
+  ! would wait forever, so an error aborts all of them.
   subroutine check(status)
     integer, intent(in) :: status
     integer :: ierr
@@ -70,7 +70,8 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! An order that all processes have alike; each takes its share of it, at its own pace.
+  ! Reads the samples in an order on which all processes agree. Each process reads its share
+  ! independently.
   double precision function epoch()
     integer :: s, n, by
     real :: sample(length)
@@ -87,7 +88,7 @@ contains
     call MPI_Allreduce(mine, epoch, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
   end function
 
-  ! From the second record on the next one is staged while the model computes.
+  ! After the second record, the library stages the next one while the model computes.
   subroutine forcing()
     integer :: s
     real :: field(length)

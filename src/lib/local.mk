@@ -1,11 +1,11 @@
-# libserial: the rooms without MPI, for the tools, the fuzzers and the unit tests.
-# libcore: everything, with hidden symbols in reach of the tests.
-# libpnetcdf: what is installed.
-# Their sources: files.list. The fuzzers compile some rooms again, whose names are apart there.
+# libserial: the modules without MPI, for the tools, the fuzzers and the unit tests.
+# libcore: everything; tests can also use hidden symbols.
+# libpnetcdf: the library that is installed.
+# files.list lists their sources. Modules that the fuzzers recompile have separate variables there.
 noinst_LTLIBRARIES += libserial.la libcore.la
 lib_LTLIBRARIES += libpnetcdf.la
 
-libserial_la_SOURCES += $(base_serial_sources) $(blob_serial_sources) $(cdf_sources) \
+libserial_la_SOURCES += $(base_serial_sources) $(subfile_sources) $(cdf_sources) \
 	$(cdl_sources) $(journal_sources)
 libserial_la_LIBADD =
 libcore_la_LIBADD = libserial.la
@@ -16,13 +16,14 @@ libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) $(LIBRARY_RELEASE)
 EXTRA_libpnetcdf_la_DEPENDENCIES = $(srcdir)/src/lib/pnetcdf.map
 EXTRA_DIST += src/lib/pnetcdf.map
 
-# What flex and bison make for cdl goes into the tarball. Bison's own words are no mistake.
+# The tarball contains the output of flex and bison for cdl. -Wno-yacc: the grammar uses extensions
+# of bison.
 AM_YFLAGS = -d -Wno-yacc
 BUILT_SOURCES += src/lib/cdl/cdl_grammar.h
 src/lib/cdl/cdl_read.lo src/lib/cdl/cdl_scanner.lo: src/lib/cdl/cdl_grammar.h
 
-# conv_loops.c is generated, and compiled with flags of its own: for any processor,
-# and again for those with AVX2.
+# conv_loops.c is generated, and compiled twice with its own flags: for any processor, and for those
+# with AVX2.
 libserial_la_LIBADD += libconv_plain.la
 noinst_LTLIBRARIES += libconv_plain.la
 nodist_libconv_plain_la_SOURCES = src/lib/conv/conv_loops.c
@@ -35,7 +36,7 @@ noinst_LTLIBRARIES += libconv_avx2.la
 nodist_libconv_avx2_la_SOURCES = src/lib/conv/conv_loops.c
 libconv_avx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DCONV_LOOPS=conv_loops_avx2
 libconv_avx2_la_CFLAGS = $(AM_CFLAGS) $(CONV_CFLAGS) -mavx2
-# So are checksums.
+# Checksums are also compiled twice.
 if XXHASH
 libserial_la_LIBADD += libbase_avx2.la
 noinst_LTLIBRARIES += libbase_avx2.la

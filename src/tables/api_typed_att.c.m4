@@ -1,5 +1,5 @@
 m4_include(`tables.m4')m4_dnl
-/* Generated from api_typed_att.c.m4: the functions that put and get attributes. */
+/* Generated from api_typed_att.c.m4: functions that put and get attributes. */
 #include "pnetcdf.h"
 #include "api.h"
 

@@ -1,5 +1,5 @@
 m4_include(`tables.m4')m4_include([f77_tables.m4])m4_dnl
-/* Generated from f77_data.c.m4: the data functions of one mode, typed and flexible. */
+/* Generated from f77_data.c.m4: typed and flexible data functions for one mode. */
 #include "f77.h"
 foreach_f77_mode([m4_ifelse(M_NAME, MODE, [foreach_f77_function([
 int F77_NAME(nfmpi_[]F77_DATA_NAME, NFMPI_[]UPPER(F77_DATA_NAME))(

@@ -1,6 +1,6 @@
 m4_include(`tables.m4')m4_include([f77_tables.m4])m4_divert(-1)
-/* What a kind of argument stands for: its declaration, what is made of it before the
- * call, what is passed, and what is done to it after the call. */
+/* Kinds of arguments: the declaration (DECL), the conversion before the call, if any, the
+ * expression that is passed (PASS), and the conversion after the call, if any. */
 m4_define([DECL_num], [const int *$1])
 m4_define([PASS_num], [*$1])
 m4_define([DECL_offset], [const MPI_Offset *$1])
@@ -48,10 +48,12 @@ foreach_f77_number_type([
     m4_define([DECL_]T_CNAME[_out], T_C[ *$][1])
 ])
 
-/* EACH(aspect, kind, name, ...): that aspect of every argument; one without it has none. */
+/* EACH(aspect, kind, name, ...): expands one aspect, such as DECL, of every argument that
+ * has it. */
 m4_define([EACH], [m4_ifelse([$2], [], [],
     [m4_ifdef([$1_$2], [m4_indir([$1_$2], [$3])])[]EACH([$1], m4_shift(m4_shift(m4_shift($@))))])])
-/* The same, with commas. What needs no change is passed as it is. */
+/* LIST: same as EACH, but separates the expansions by commas. An argument that needs no
+ * conversion is passed unchanged. */
 m4_define([LIST], [m4_ifelse([$2], [], [],
     [m4_ifdef([$1_$2], [m4_indir([$1_$2], [$3])], [$3])[]m4_ifelse([$#], [3], [],
         [, LIST([$1], m4_shift(m4_shift(m4_shift($@))))])])])
@@ -70,7 +72,7 @@ EACH([AFTER], m4_shift($@))m4_dnl
 }
 ])
 m4_divert[]m4_dnl
-/* Generated from f77_plain.c.m4: the functions whose arguments are turned to C each by
- * itself. */
+/* Generated from f77_plain.c.m4: functions whose arguments are converted to C
+ * individually. */
 #include "f77.h"
 foreach_f77_plain([STUB])

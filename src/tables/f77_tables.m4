@@ -1,11 +1,12 @@
 m4_divert(-1)
-/* The tables behind nfmpi_*: types of Fortran, kinds of arguments, and every function
- * whose arguments need nothing but their kind. Read with `m4 -P`. */
+/* The tables from which the nfmpi_ functions are generated: types in Fortran, kinds of
+ * arguments, and all functions whose arguments can be converted separately. Read with `m4
+ * -P`. */
 
 /* Types in memory.
- * T_NAME   how a function's name ends
- * T_CNAME  the same in C
- * T_C      C type */
+ *     T_NAME   suffix of a function's name
+ *     T_CNAME  the same in C
+ *     T_C      C type */
 m4_define([f77_type_row],
 [m4_define([T_NAME], [$2])m4_define([T_CNAME], [$3])m4_define([T_C], [$4])$1])
 
@@ -17,10 +18,10 @@ f77_type_row([$1], [int8],   [longlong], [long long])m4_dnl
 f77_type_row([$1], [real],   [float],    [float])m4_dnl
 f77_type_row([$1], [double], [double],   [double])])
 
-/* Forms of a function: flexible, where the caller describes the buffer, then typed.
- * F_SUFFIX, F_CSUFFIX  how the name ends, and in C
- * F_C                  C type of the buffer
- * F_DECL, F_PASS       bufcount and buftype: as parameters, as arguments */
+/* Forms of a function: flexible, for a buffer that an MPI datatype describes, and typed.
+ *     F_SUFFIX, F_CSUFFIX  suffix of the name, in Fortran and in C
+ *     F_C                  C type of the buffer
+ *     F_DECL, F_PASS       bufcount and buftype: as parameters, as arguments */
 m4_define([f77_form_row], [m4_define([F_SUFFIX], [$2])m4_define([F_CSUFFIX], [$3])m4_dnl
 m4_define([F_C], [$4])m4_define([F_DECL], [$5])m4_define([F_PASS], [$6])$1])
 
@@ -31,8 +32,8 @@ f77_form_row([$1], [], [], [void],
 f77_form_row([$1], [_text], [_text], [char], [], [])m4_dnl
 foreach_f77_number_type([f77_form_row([$1], [_]T_NAME, [_]T_CNAME, T_C, [], [])])])
 
-/* Kinds of access. W_DECL: where, as parameters; W_MAKE: how the places are turned to C;
- * W_PASS: as arguments. */
+/* Kinds of access. W_DECL: declarations of the parameters that describe the hyperslab.
+ * W_MAKE: their conversion to C. W_PASS: the converted arguments. */
 m4_define([f77_kind_row], [m4_define([K_NAME], [$2])m4_define([W_DECL], [$3])m4_dnl
 m4_define([W_MAKE], [$4])m4_define([W_PASS], [$5])$1])
 
@@ -61,8 +62,8 @@ f77_kind_row([$1], [varn], [ const int *num,
     [f77_list_make(&at, *ncid, *varid, *num, starts, counts)],
     [*num, at.starts, at.counts, ])])
 
-/* Modes. M_CONST: const where the buffer is not changed; M_DECL, M_PASS: the id of the
- * request. */
+/* Modes. M_CONST: "const" if the buffer is only read. M_DECL, M_PASS: the request id, as
+ * a parameter and as an argument. */
 m4_define([f77_mode_row], [m4_define([M_NAME], [$2])m4_define([M_SHARING], [[$3]])m4_dnl
 m4_define([M_CONST], [$4])m4_define([M_DECL], [$5])m4_define([M_PASS], [$6])$1])
 
@@ -73,29 +74,29 @@ f77_mode_row([$1], [iput], [only_independent], [const ], [, int *req], [, req])m
 f77_mode_row([$1], [iget], [only_independent], [], [, int *req], [, req])m4_dnl
 f77_mode_row([$1], [bput], [only_independent], [const ], [, int *req], [, req])])
 
-/* The name of a data function without nfmpi_, and of the C function. */
+/* A data function's name without the prefix nfmpi_, and the C function's name. */
 m4_define([F77_DATA_NAME], [M_NAME[]_[]K_NAME[]F_SUFFIX[]C_SUFFIX])
 m4_define([F77_DATA_CNAME], [M_NAME[]_[]K_NAME[]F_CSUFFIX[]C_SUFFIX])
 
-/* All data functions of a mode, but for vard. */
+/* All data functions for a mode, except vard. */
 m4_define([foreach_f77_function], [foreach_f77_kind([m4_indir(M_SHARING, [foreach_f77_form([$1])])])])
 
-/* The functions whose arguments are turned to C each by itself: one row each, name and then
- * kind and name of every argument. foreach_f77_plain(body) calls body, a macro, on each.
- * Kinds of what goes in:
- *   num, offset       integers
- *   id, record        likewise, counted from 1
- *   text              a string, blanks at its end apart
- *   handle of MPI:    info, type
- *   bytes, TYPE       an array as it is
- * of what comes out, where it comes as it is:
- *   int_out, offset_out, data_out, TYPE_out
- * and where it does not:
- *   id_out            counted from 1
- *   dim_out           likewise, but for -1
- *   name_out          padded with blanks
- *   info_out          a handle of MPI
- * Where the C function is called otherwise: name_in_Fortran:name_in_C. */
+/* Functions whose arguments are converted to C individually. A row contains the name of
+ * the function, followed by the kind and the name of every argument.
+ * foreach_f77_plain(body) calls the macro `body` for each row. Kinds of input arguments:
+ *       num, offset       integers
+ *       id, record        integers that start at 1
+ *       text              a string without its trailing blanks
+ *       info, type        an MPI handle
+ *       bytes, TYPE       an array, passed unchanged
+ * Kinds of output arguments that are returned unchanged:
+ *       int_out, offset_out, data_out, TYPE_out
+ * Kinds of output arguments that are converted:
+ *       id_out            starts at 1
+ *       dim_out           starts at 1; -1 remains -1
+ *       name_out          padded with blanks
+ *       info_out          an MPI handle
+ * If the C function has a different name, the row contains name_in_Fortran:name_in_C. */
 m4_define([foreach_f77_plain], [m4_dnl
 $1([_enddef], num, ncid, offset, h_minfree, offset, v_align, offset, v_minfree, offset, r_align)m4_dnl
 $1([abort], num, ncid)m4_dnl
@@ -175,7 +176,7 @@ $1(get_att_[]T_NAME:get_att_[]T_CNAME, num, ncid, id, varid, text, name, T_CNAME
 $1(put_att_[]T_NAME:put_att_[]T_CNAME, num, ncid, id, varid, text, name, num, xtype, offset, len, T_CNAME, op)m4_dnl
 ])])
 
-/* Those that are written out in src/binding/f77. */
+/* Functions that src/binding/f77 implements by hand. */
 m4_define([foreach_f77_other], [m4_dnl
 $1([create])m4_dnl
 $1([def_var])m4_dnl

@@ -1,15 +1,16 @@
 m4_changequote([,])m4_changecom([/*],[*/])m4_divert(-1)
-/* The tables behind the typed functions: types, forms, kinds and modes of access.
- * Read with `m4 -P`. foreach_X([body]) expands the body once a row, with the columns
- * of that row defined as macros. Names and arguments only: no logic. */
+/* The tables from which typed functions are generated: types, forms, kinds and modes of
+ * access. Read with `m4 -P`. foreach_X([body]) expands the body once for each row, with
+ * the columns of the row defined as macros. The tables contain only names and arguments,
+ * and no logic. */
 
-/* An empty pair of brackets, which m4 would take for quotes. */
+/* An empty pair of brackets. m4 would otherwise interpret it as quotes. */
 m4_define([ARRAY], [[[]]])
 
 /* Types in memory.
- * T_NAME  how a function's name ends
- * T_C     C type
- * T_MPI   MPI type */
+ *     T_NAME  suffix of a function's name
+ *     T_C     C type
+ *     T_MPI   MPI type */
 m4_define([type_row],
 [m4_define([T_NAME], [$2])m4_define([T_C], [$3])m4_define([T_MPI], [$4])$1])
 
@@ -31,15 +32,15 @@ m4_define([foreach_type], [m4_dnl
 type_row([$1], [text],      [char],               [MPI_CHAR])m4_dnl
 foreach_number_type([$1])])
 
-/* Attributes know one more name for unsigned char. */
+/* Attribute functions have a second name for unsigned char. */
 m4_define([foreach_number_att_type], [foreach_number_type([$1])m4_dnl
 type_row([$1], [ubyte],     [unsigned char],      [MPI_UNSIGNED_CHAR])])
 
-/* Forms of a function: flexible, where the caller describes the buffer, then typed.
- * F_SUFFIX         how the name ends
- * F_C              C type of the buffer
- * F_DECL, F_PASS   bufcount and buftype: as parameters, as members of struct api_access
- * F_MDECL, F_MPASS the same for many accesses */
+/* Forms of a function: flexible, for a buffer that an MPI datatype describes, and typed.
+ *     F_SUFFIX         suffix of the name
+ *     F_C              C type of the buffer
+ *     F_DECL, F_PASS   bufcount and buftype: as parameters, as members of struct api_access
+ *     F_MDECL, F_MPASS the same for many accesses */
 m4_define([form_row], [m4_define([F_SUFFIX], [$2])m4_define([F_C], [$3])m4_dnl
 m4_define([F_DECL], [$4])m4_define([F_PASS], [$5])m4_dnl
 m4_define([F_MDECL], [$6])m4_define([F_MPASS], [$7])$1])
@@ -55,12 +56,12 @@ foreach_type([form_row([$1], [_]T_NAME, T_C,
     [], [NC_COUNT_IGNORE, ]T_MPI, [], [NULL, NULL, ]T_MPI)])])
 
 /* Kinds of access.
- * K_NAME           var, var1, ...
- * K_FLAG           its flag in api.h
- * K_MANY           in the engine's name where there are many hyperslabs
- * K_DECL, K_PASS   where: as parameters, as members of struct api_access
- * K_SLABS          many hyperslabs, as an argument to the engine
- * K_MDECL, K_MPASS the same for many accesses */
+ *     K_NAME           var, var1, ...
+ *     K_FLAG           flag in api.h
+ *     K_MANY           infix of the API function's name for many hyperslabs
+ *     K_DECL, K_PASS   the hyperslab: as parameters, as members of struct api_access
+ *     K_SLABS          many hyperslabs, as an argument of the API function
+ *     K_MDECL, K_MPASS the same for many accesses */
 m4_define([kind_row], [m4_define([K_NAME], [$2])m4_dnl
 m4_define([K_FLAG], [$3])m4_define([K_MANY], [$4])m4_dnl
 m4_define([K_DECL], [$5])m4_define([K_PASS], [$6])m4_dnl
@@ -110,21 +111,21 @@ kind_row([$1], [varn], [API_VARA], [_many],
     [NULL, NULL, NULL, NULL], [], [],
     [&(struct api_slabs){num, starts, counts, false}, ])])
 
-/* Independent, and collective.
- * C_SUFFIX  how the name ends
- * C_FLAG    its flag in api.h */
+/* Independent and collective access.
+ *     C_SUFFIX  suffix of the name
+ *     C_FLAG    flag in api.h */
 m4_define([sharing_row], [m4_define([C_SUFFIX], [$2])m4_define([C_FLAG], [$3])$1])
 m4_define([only_independent], [sharing_row([$1], [], [])])
 m4_define([foreach_sharing], [only_independent([$1])sharing_row([$1], [_all], [ | API_COLL])])
 
 /* Modes.
- * M_NAME     put, get, ...
- * M_KINDS    name of the loop over its kinds
- * M_SHARING  name of the loop over independent and collective
- * M_BUF      name of the buffer
- * M_DECL     parameters after ncid
- * M_CALL     the call of the engine in api.h
- * M_TYPES    how a list of types is declared */
+ *     M_NAME     put, get, ...
+ *     M_KINDS    name of the loop over its kinds
+ *     M_SHARING  name of the loop over independent and collective
+ *     M_BUF      name of the buffer
+ *     M_DECL     parameters after ncid
+ *     M_CALL     call of the function in api.h
+ *     M_TYPES    declaration of a list of types */
 m4_define([mode_row], [m4_define([M_NAME], [$2])m4_dnl
 m4_define([M_KINDS], [[$3]])m4_define([M_SHARING], [[$4]])m4_define([M_BUF], [$5])m4_dnl
 m4_define([M_DECL], [$6])m4_define([M_CALL], [$7])m4_define([M_TYPES], [$8])$1])
@@ -161,7 +162,7 @@ mode_row([$1], [mget], [foreach_slab_kind], [foreach_sharing], [bufs],
         (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG}, false)],
     [*datatypes])])
 
-/* Buffers that are called otherwise in the published interface. */
+/* Buffers that have different names in the published interface. */
 m4_define([BUF_put_var1_long], [ip])
 m4_define([BUF_put_var1_ulonglong], [ip])
 m4_define([BUF_iput_var1_long], [ip])
@@ -170,11 +171,11 @@ m4_define([BUF_iget_varn], [op])
 m4_define([BUF], [m4_ifdef([BUF_]M_NAME[_]K_NAME[]F_SUFFIX,
     [m4_indir([BUF_]M_NAME[_]K_NAME[]F_SUFFIX)], [M_BUF])])
 
-/* The head of the function that the rows at hand make together. */
+/* Declares the function that the current table rows define. */
 m4_define([HEAD],
     [int ncmpi_[]M_NAME[]_[]K_NAME[]F_SUFFIX[]C_SUFFIX[](int ncid, M_DECL)])
 
-/* All functions of a mode and kind. */
+/* Loops over all functions for a mode and kind. */
 m4_define([foreach_function], [m4_indir(M_SHARING, [foreach_form([$1])])])
 
 m4_divert[]m4_dnl

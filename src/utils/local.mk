@@ -1,7 +1,8 @@
-# The tools. Their sources and manual pages: files.list.
+# The tools. files.list lists their sources and manual pages.
 AM_CPPFLAGS += -I$(srcdir)/src/utils/common -I$(srcdir)/src/utils/cdfdiff
 
-# What all share, and what cdfdiff and ncmpidiff do: all but reading.
+# libutil has the code that all tools share. libdiff has the code that cdfdiff and ncmpidiff share:
+# everything except reading.
 noinst_LTLIBRARIES += libutil.la libdiff.la
 libutil_la_LIBADD = libserial.la -lm
 libdiff_la_LIBADD = libutil.la
@@ -15,9 +16,9 @@ ncmpicopy_SOURCES += $(whole_sources)
 ncmpicopy_LDADD = libutil.la libpnetcdf.la
 ncmpidiff_SOURCES += $(whole_sources)
 ncmpidiff_LDADD = libdiff.la libpnetcdf.la
-ncmpijoin_LDADD = libutil.la
+ncmpijoin_LDADD = libutil.la libcore.la
 
-# The compiler is MPI's, and the MPI library need not be loaded for a serial tool.
+# All tools are linked by MPI's compiler wrapper, but serial tools must not load the MPI library.
 WITHOUT_MPI = -Wl,--as-needed
 cdfdiff_LDFLAGS = $(WITHOUT_MPI)
 cdfdiff_LDADD = libdiff.la
@@ -36,7 +37,7 @@ ncoffsets_LDADD = libutil.la
 ncvalidator_LDFLAGS = $(WITHOUT_MPI)
 ncvalidator_LDADD = libutil.la
 
-# An MPI program that works below the public interface.
+# ncmpilog is an MPI program that uses internal interfaces of the library.
 if BURST
 bin_PROGRAMS += ncmpilog
 ncmpilog_LDADD = libutil.la libcore.la

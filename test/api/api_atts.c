@@ -1,5 +1,6 @@
-/* Attributes: what is put as one type is got as every other, before and after the file
- * was closed. */
+/* Tests the typed attribute functions. An attribute put as one C type must be read back
+ * correctly as every other type, both before the file is closed and after it is reopened.
+ * All combinations of C type and external type are tested. */
 #include "api_calls.h"
 #include "check.h"
 
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 9 }; /* values in an attribute */
+enum { MOST = 9 }; /* maximum number of values in an attribute */
 
-/* What the file should hold. */
+/* An attribute that the file must contain. */
 struct att {
     char name[16];
     int varid;
@@ -20,7 +21,7 @@ struct att {
 static const nc_type number_types[] = {NC_BYTE,  NC_SHORT,  NC_INT,  NC_FLOAT, NC_DOUBLE,
                                        NC_UBYTE, NC_USHORT, NC_UINT, NC_INT64, NC_UINT64};
 
-/* The C type that corresponds to an external type. */
+/* Returns the C type that corresponds to an external type. */
 static const struct calls_type *natural_type(nc_type xtype)
 {
     static const char *names[] = {
@@ -51,7 +52,7 @@ static void make(struct att *a, const char *name, int number, nc_type xtype)
         a->values[i] = 1 + (int)check_random(100);
 }
 
-/* All that a file knows of an attribute. */
+/* Checks the type, length and untyped value of an attribute. */
 static void verify_one(int ncid, const struct att *a)
 {
     const struct calls_type *natural = natural_type(a->xtype);
@@ -67,7 +68,7 @@ static void verify_one(int ncid, const struct att *a)
     CHECK_BYTES(expected, got, sizeof got);
 }
 
-/* ... through each typed function. */
+/* Reads a numeric attribute with each typed function and checks the values. */
 static void verify_numbers(int ncid, const struct att *a)
 {
     verify_one(ncid, a);
@@ -80,7 +81,7 @@ static void verify_numbers(int ncid, const struct att *a)
                  __LINE__);
         check_bytes(expected, got, sizeof got, as->name, __FILE__, __LINE__);
     }
-    if (a->n == 0) return; /* nothing may be got as anything */
+    if (a->n == 0) return; /* an empty attribute can be read as any type */
     CHECK_NC(NC_ECHAR, ncmpi_get_att_text(ncid, a->varid, a->name, (char[64]){0}));
 }
 
@@ -113,7 +114,7 @@ static void reopen(int *ncid)
                                   MPI_INFO_NULL, ncid));
 }
 
-/* From each C type to each external type. */
+/* Tests each combination of a C type and an external type. */
 static void every_att_of_numbers(void)
 {
     int nxtypes = check.format == 5 ? 10 : 5, n = calls_att_count * nxtypes, ncid;
@@ -188,10 +189,11 @@ static void types_of_cdf5_are_refused_elsewhere(void)
 }
 
 static const struct check_test tests[] = {
-    {"every put_att is got by every get_att", every_att_of_numbers, CHECK_FORMATS},
+    {"values of every put_att are read by every get_att", every_att_of_numbers,
+     CHECK_FORMATS},
     {"put_att and get_att use the natural type", atts_without_a_c_type, CHECK_FORMATS},
-    {"text is text only", atts_of_text, CHECK_FORMATS},
-    {"types of CDF-5 are refused elsewhere", types_of_cdf5_are_refused_elsewhere,
+    {"text attributes can only be accessed as text", atts_of_text, CHECK_FORMATS},
+    {"types of CDF-5 are refused in other formats", types_of_cdf5_are_refused_elsewhere,
      CHECK_FORMATS},
     {NULL, NULL, 0},
 };

@@ -1,6 +1,7 @@
 m4_include(`tables.m4')m4_dnl
 m4_divert(-1)
-/* Arguments by kind, for one access and for many. */
+/* Position arguments for each kind of access. WHERE_* are for single accesses, MANY_* for
+ * mput and mget. */
 m4_define([WHERE_var], [])
 m4_define([WHERE_var1], [c->start, ])
 m4_define([WHERE_vara], [c->start, c->count, ])
@@ -13,7 +14,7 @@ m4_define([MANY_vara], [c->starts, c->counts, ])
 m4_define([MANY_vars], [c->starts, c->counts, c->strides, ])
 m4_define([MANY_varm], [c->starts, c->counts, c->strides, c->imaps, ])
 
-/* Arguments by mode. */
+/* Argument lists for put, iput, bput, mput and so on. */
 m4_define([FLEXIBLE], [m4_ifelse(F_SUFFIX, [], [, c->bufcount, c->buftype])])
 m4_define([MFLEXIBLE], [m4_ifelse(F_SUFFIX, [], [, c->bufcounts, c->buftypes])])
 m4_define([ONE], [c->varid, m4_indir([WHERE_]K_NAME)c->buf[]FLEXIBLE])

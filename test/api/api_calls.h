@@ -1,5 +1,5 @@
-/* Every typed and flexible data function and attribute function, as a row of a table
- * through which a test can call it. The tables are generated from src/tables. */
+/* Tables of all typed and flexible data functions and all attribute functions, which let
+ * a test call every function in a loop. The tables are generated from src/tables. */
 #ifndef API_CALLS_H
 #define API_CALLS_H
 
@@ -17,7 +17,7 @@ enum calls_mode {
 };
 enum calls_kind { CALLS_var, CALLS_var1, CALLS_vara, CALLS_vars, CALLS_varm, CALLS_varn };
 
-/* Types in memory, and how to reach an element of a buffer of them. */
+/* A C type in memory, with functions that access the elements of a buffer. */
 struct calls_type {
     const char *name;
     size_t size;
@@ -28,11 +28,11 @@ struct calls_type {
 extern const struct calls_type calls_types[];
 extern const int calls_type_count;
 
-/* The arguments of all of them; a function takes those it has a parameter for. */
+/* Arguments for all functions. Each function uses the ones that match its parameters. */
 struct calls_args {
     int ncid, varid;
     MPI_Offset *start, *count, *stride, *imap;
-    int num; /* pieces of varn, or variables of mput and mget */
+    int num; /* number of pieces (varn) or variables (mput, mget) */
     int *varids;
     MPI_Offset **starts, **counts, **strides, **imaps;
     void *buf, **bufs;
@@ -46,13 +46,13 @@ struct calls_row {
     enum calls_mode mode;
     enum calls_kind kind;
     bool collective;
-    const struct calls_type *type; /* NULL: flexible */
+    const struct calls_type *type; /* NULL for flexible functions */
     int (*run)(const struct calls_args *args);
 };
 extern const struct calls_row calls_rows[];
 extern const int calls_row_count;
 
-/* Attributes of numbers. */
+/* The put and get attribute functions for one numeric C type. */
 struct calls_att {
     const char *name;
     const struct calls_type *type;

@@ -1,6 +1,7 @@
-/* Every typed and flexible function is called, and what it reads or leaves in the file is
- * compared with a model in plain memory. On more than two processes a third of them is.
- */
+/* Calls every typed and flexible data function. Compares the results of gets, and the
+ * file's contents after puts, with a model in memory. Then reopens the file and compares
+ * it once more. With more than two processes, only a random third of the functions is
+ * called. */
 #include "api_calls.h"
 #include "check.h"
 
@@ -10,26 +11,27 @@
 
 enum { NDIMS = 3, RECORDS = 3, ROWS = 4, COLUMNS = 5, PIECES = RECORDS, MANY = 2 };
 
-/* Two variables for each C type, the first of fixed size, the second of records. Each
- * process has ROWS rows of every one for itself. Values lie between 1 and 100, which
- * every type can hold. */
+/* The dataset: two variables for each C type, one of fixed size and one with records.
+ * Each process owns ROWS rows of every variable. Values range from 1 to 100, so every
+ * type can represent them. */
 static struct {
     int ncid, nvars, serial;
     MPI_Offset shape[NDIMS];
     size_t cells;
-    int *ids, *model; /* of each variable; cells of all variables, one after the other */
+    int *ids, *model; /* variable ids; expected values of all cells */
 } file;
 
-/* Elements of one variable: pieces of the form start, count, stride. */
+/* The part of a variable that a call accesses: a list of pieces, described by start,
+ * count and stride. */
 struct access {
     int var, pieces;
     MPI_Offset start[PIECES][NDIMS], count[PIECES][NDIMS], stride[NDIMS], imap[NDIMS];
-    bool mapped;         /* imap tells where in the buffer */
-    size_t n;            /* elements */
-    size_t *cell, *slot; /* of each: its place in the variable, and in the buffer */
+    bool mapped;         /* whether imap determines the positions in the buffer */
+    size_t n;            /* number of elements */
+    size_t *cell, *slot; /* each element's index in the variable and in the buffer */
 };
 
-/* A buffer of one access: every spread-th element is used. */
+/* The buffer for one access. Only every spread-th element is used. */
 struct buffer {
     const struct calls_type *type;
     size_t spread, bytes;
@@ -75,7 +77,7 @@ static int value_at(size_t cell)
 
 /* ---- the file ---- */
 
-/* What each has written, all can read. */
+/* Makes the data written by any process visible to all processes. */
 static void share_file(void)
 {
     CHECK_NC(NC_NOERR, ncmpi_sync(file.ncid));
@@ -91,7 +93,7 @@ static nc_type random_number_type(void)
 
 static void define_variables(void)
 {
-    int dims[2][NDIMS]; /* of fixed-size variables, and of record variables */
+    int dims[2][NDIMS]; /* dimensions of fixed-size variables and of record variables */
     CHECK_NC(NC_NOERR, ncmpi_def_dim(file.ncid, "time", NC_UNLIMITED, &dims[1][0]));
     CHECK_NC(NC_NOERR, ncmpi_def_dim(file.ncid, "layer", RECORDS, &dims[0][0]));
     for (int d = 1; d < NDIMS; d++) {
@@ -108,14 +110,14 @@ static void define_variables(void)
     }
 }
 
-/* Does this process look after a variable, when it is filled and when it is verified? */
+/* Returns whether this process initializes and verifies a variable. */
 static bool is_mine(int var)
 {
     return var % check.nprocs == check.rank;
 }
 
-/* All cells and records get a value, together: where several processes write a netCDF-4
- * file records are not added otherwise. */
+/* Initializes all cells of all records. Uses collective puts, because a netCDF-4 file
+ * that several processes write can grow only in collective calls. */
 static void write_first_values(void)
 {
     static const MPI_Offset origin[NDIMS];
@@ -172,7 +174,7 @@ static void verify_variable(int v, const char *after)
     free(values);
 }
 
-/* Compares all variables with the model. */
+/* Compares all variables in the file with the model. */
 static void verify(const char *after)
 {
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(file.ncid));
@@ -192,9 +194,10 @@ static void close_file(void)
     free(file.model);
 }
 
-/* ---- what to access ---- */
+/* ---- choosing an access ---- */
 
-/* A random piece within the rows of a process; of varn, the p-th in the p-th layer. */
+/* Chooses a random piece within a process's rows. For varn, piece `p` has index `p` in
+ * the first dimension. */
 static void choose_piece(struct access *a, enum calls_kind kind, int rank, int p)
 {
     for (int d = 0; d < NDIMS; d++) {
@@ -209,7 +212,7 @@ static void choose_piece(struct access *a, enum calls_kind kind, int rank, int p
     }
 }
 
-/* Lists the cells in order, and the slots they have in the buffer. */
+/* Lists the cells that an access covers, in order, and their positions in the buffer. */
 static void list_cells(struct access *a)
 {
     a->cell = calloc(file.cells, sizeof *a->cell);
@@ -242,7 +245,7 @@ static void choose_access(struct access *a, enum calls_kind kind, int var, int r
         a->stride[d] = strided ? 1 + (MPI_Offset)check_random(3) : 1;
     for (int p = 0; p < a->pieces; p++)
         choose_piece(a, kind, rank, p);
-    a->imap[0] = 1; /* the other way round than the file */
+    a->imap[0] = 1; /* dimensions are reversed in memory */
     for (int d = 1; d < NDIMS; d++)
         a->imap[d] = a->imap[d - 1] * (a->count[0][d - 1] ? a->count[0][d - 1] : 1);
     list_cells(a);
@@ -256,8 +259,8 @@ static void free_access(struct access *a)
 
 /* ---- buffers ---- */
 
-/* For a flexible function the elements lie two apart, so that a type with gaps describes
- * them; but for varm, where imap does. */
+/* Creates the buffer for an access. For flexible functions, the values occupy every
+ * second element, as described by a datatype with gaps or, for varm, by imap. */
 static void make_buffer(struct buffer *b, const struct access *a,
                         const struct calls_row *row)
 {
@@ -278,7 +281,8 @@ static void make_buffer(struct buffer *b, const struct access *a,
     MPI_Type_commit(&b->mpi);
 }
 
-/* A get has filled the buffer, and a put has left it alone. */
+/* After a get, checks that the buffer has the expected values; after a put, that the
+ * buffer is unchanged. */
 static void check_buffer(struct buffer *b, const struct calls_row *row)
 {
     check_bytes(b->expected, b->values, b->bytes, row->name, __FILE__, __LINE__);
@@ -287,9 +291,9 @@ static void check_buffer(struct buffer *b, const struct calls_row *row)
     if (b->mpi != MPI_DATATYPE_NULL) MPI_Type_free(&b->mpi);
 }
 
-/* ---- one call ---- */
+/* ---- a single call ---- */
 
-/* The arguments that describe one access. */
+/* Sets the arguments that describe one access. */
 static void set_arguments(struct calls_args *args, struct access *a, struct buffer *b,
                           MPI_Offset *starts[], MPI_Offset *counts[])
 {
@@ -321,8 +325,8 @@ static void wait_for(int req, const struct calls_row *row)
     CHECK_EQ(NC_REQ_NULL, req);
 }
 
-/* The buffer's datatype is freed, and what was put from a copy overwritten, as soon as
- * the request is posted. */
+/* Calls a function for one access. Frees the buffer's datatype as soon as the request is
+ * posted; after a bput, also overwrites the buffer. */
 static void call_one(const struct calls_row *row, struct access *a)
 {
     struct calls_args args = {0};
@@ -377,15 +381,16 @@ static void call_many(const struct calls_row *row, struct access *a)
         check_buffer(&b[j], row);
 }
 
-/* Notes in the model what a process has put. */
+/* Applies a process's put to the model. */
 static void note_put(const struct access *a)
 {
     for (size_t i = 0; i < a->n; i++)
         model_of(a->var)[a->cell[i]] = value_at(a->cell[i]);
 }
 
-/* Every process knows what all access. Whole variables are put by all in a collective
- * call, and by one process in independent mode. */
+/* Calls a function on all processes. Each process also works out what the others access,
+ * so that it can update its model. In collective mode, all processes put whole variables;
+ * in independent mode, only one process does. */
 static void call_row(const struct calls_row *row)
 {
     int n = is_many(row->mode) ? MANY : 1;
@@ -421,7 +426,7 @@ static void call_kind(enum calls_mode mode, enum calls_kind kind)
         const struct calls_row *row = &calls_rows[i];
         if (row->mode != mode || row->kind != kind) continue;
         if (!is_posted(mode) && row->collective != check.collective) continue;
-        if (check.nprocs > 2 && check_random(3) > 0) continue; /* some will do */
+        if (check.nprocs > 2 && check_random(3) > 0) continue;
         call_row(row);
         last = row->name;
     }
@@ -472,7 +477,7 @@ static void every_bput(void)
     call_mode(CALLS_bput);
 }
 
-/* The log takes the values. */
+/* Without an attached buffer, bput works only if a log stores the values. */
 static void every_bput_without_a_buffer(void)
 {
     if (!PNETCDF_BURST_BUFFERING) {
@@ -496,14 +501,15 @@ static void every_mget(void)
 }
 
 static const struct check_test tests[] = {
-    {"every put leaves its values", every_put, CHECK_FORMATS | CHECK_MODES},
-    {"every get finds the values", every_get, CHECK_FORMATS | CHECK_MODES},
-    {"every iput leaves its values", every_iput, CHECK_FORMATS | CHECK_MODES},
-    {"every iget finds the values", every_iget, CHECK_FORMATS | CHECK_MODES},
-    {"every bput leaves its values", every_bput, CHECK_FORMATS | CHECK_MODES},
-    {"every bput needs no buffer with a log", every_bput_without_a_buffer, CHECK_MODES},
-    {"every mput leaves its values", every_mput, CHECK_FORMATS | CHECK_MODES},
-    {"every mget finds the values", every_mget, CHECK_FORMATS | CHECK_MODES},
+    {"every put writes its values", every_put, CHECK_FORMATS | CHECK_MODES},
+    {"every get reads the values", every_get, CHECK_FORMATS | CHECK_MODES},
+    {"every iput writes its values", every_iput, CHECK_FORMATS | CHECK_MODES},
+    {"every iget reads the values", every_iget, CHECK_FORMATS | CHECK_MODES},
+    {"every bput writes its values", every_bput, CHECK_FORMATS | CHECK_MODES},
+    {"with a log no bput needs an attached buffer", every_bput_without_a_buffer,
+     CHECK_MODES},
+    {"every mput writes its values", every_mput, CHECK_FORMATS | CHECK_MODES},
+    {"every mget reads the values", every_mget, CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,5 @@
-/* Attributes: typed, text, untyped; copied, renamed, deleted; in define and data mode. */
+/* Tests typed, text and untyped attributes: copying, renaming and deleting them, changing
+ * them in define and data mode, and the order in which errors are checked. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ static int first_type_beyond(void)
     return check.format == 5 ? NC_UINT64 + 1 : NC_DOUBLE + 1;
 }
 
-static void numbers_of_every_type_come_back(void)
+static void numbers_of_every_type_are_read_back(void)
 {
     static const double values[] = {0, 1, 2, 100, 127};
     double back[5];
@@ -36,7 +37,7 @@ static void numbers_of_every_type_come_back(void)
     close_dataset(ncid);
 }
 
-static void memory_of_every_type_is_taken(void)
+static void memory_of_every_type_is_accepted(void)
 {
     signed char sc[2] = {-1, 2}, sc2[2];
     unsigned char uc[2] = {1, 2}, uc2[2];
@@ -86,7 +87,7 @@ static void memory_of_every_type_is_taken(void)
     close_dataset(id);
 }
 
-static void text_comes_back(void)
+static void text_is_read_back(void)
 {
     int ncid = new_dataset("a.nc");
     char text[3001], back[3001];
@@ -111,7 +112,7 @@ static void text_comes_back(void)
     close_dataset(ncid);
 }
 
-static void untyped_values_are_of_the_attributes_own_type(void)
+static void untyped_values_have_the_attributes_type(void)
 {
     short values[3] = {-1, 2, 300}, back[3] = {0, 0, 0};
     char text[4] = "text", text_back[4];
@@ -180,7 +181,7 @@ static void in_data_mode_an_attribute_may_not_grow(void)
     close_dataset(ncid);
 }
 
-static void deleting_moves_later_ids_down(void)
+static void deleting_an_attribute_decrements_later_ids(void)
 {
     int ncid = new_dataset("a.nc"), id, n;
     char name[NC_MAX_NAME + 1];
@@ -207,7 +208,7 @@ static void deleting_moves_later_ids_down(void)
     close_dataset(ncid);
 }
 
-static void renaming_keeps_the_value(void)
+static void renaming_an_attribute_keeps_its_value(void)
 {
     int ncid = new_dataset("a.nc");
     char back[3];
@@ -222,7 +223,7 @@ static void renaming_keeps_the_value(void)
     close_dataset(ncid);
 }
 
-static void copying_within_and_between_files(void)
+static void attributes_are_copied_within_and_between_files(void)
 {
     int from = new_dataset("a.nc"), to = new_dataset("b.nc"), values[3] = {1, -2, 3};
     int back[3] = {0, 0, 0}, v = new_var(from, "v", NC_INT, 0, NULL);
@@ -240,7 +241,7 @@ static void copying_within_and_between_files(void)
     close_dataset(from);
 }
 
-static void what_does_not_fit_is_a_range_error(void)
+static void values_out_of_range_are_an_error(void)
 {
     int ncid = new_dataset("a.nc"), values[3] = {1, 40000, -1};
     int back[3];
@@ -256,7 +257,7 @@ static void what_does_not_fit_is_a_range_error(void)
     close_dataset(ncid);
 }
 
-static void errors_come_in_their_order(void)
+static void errors_are_checked_in_a_fixed_order(void)
 {
     int ncid = new_dataset("a.nc"), one = 1;
     char c;
@@ -285,7 +286,7 @@ static void errors_come_in_their_order(void)
     close_dataset(ncid);
 }
 
-static void very_many_attributes(void)
+static void a_variable_may_have_very_many_attributes(void)
 {
     enum { N = 2000 };
     int ncid = new_dataset("a.nc"), value;
@@ -305,22 +306,26 @@ static void very_many_attributes(void)
 }
 
 static const struct check_test tests[] = {
-    {"numbers of every type come back", numbers_of_every_type_come_back, CHECK_FORMATS},
-    {"memory of every type is taken", memory_of_every_type_is_taken, CHECK_FORMATS},
-    {"text comes back", text_comes_back, CHECK_FORMATS},
-    {"untyped values are of the attribute's own type",
-     untyped_values_are_of_the_attributes_own_type, CHECK_FORMATS},
+    {"numbers of every type are read back", numbers_of_every_type_are_read_back,
+     CHECK_FORMATS},
+    {"memory of every type is accepted", memory_of_every_type_is_accepted, CHECK_FORMATS},
+    {"text is read back", text_is_read_back, CHECK_FORMATS},
+    {"untyped values have the attribute's type", untyped_values_have_the_attributes_type,
+     CHECK_FORMATS},
     {"an attribute may be empty", an_attribute_may_be_empty, CHECK_FORMATS},
     {"writing again replaces value and type", writing_again_replaces_value_and_type, 0},
     {"in data mode an attribute may not grow", in_data_mode_an_attribute_may_not_grow,
      CHECK_FORMATS},
-    {"deleting moves later ids down", deleting_moves_later_ids_down, CHECK_FORMATS},
-    {"renaming keeps the value", renaming_keeps_the_value, 0},
-    {"copying within and between files", copying_within_and_between_files, CHECK_FORMATS},
-    {"what does not fit is a range error", what_does_not_fit_is_a_range_error,
+    {"deleting an attribute decrements later ids",
+     deleting_an_attribute_decrements_later_ids, CHECK_FORMATS},
+    {"renaming an attribute keeps its value", renaming_an_attribute_keeps_its_value, 0},
+    {"attributes are copied within and between files",
+     attributes_are_copied_within_and_between_files, CHECK_FORMATS},
+    {"values out of range are an error", values_out_of_range_are_an_error, CHECK_FORMATS},
+    {"errors are checked in a fixed order", errors_are_checked_in_a_fixed_order,
      CHECK_FORMATS},
-    {"errors come in their order", errors_come_in_their_order, CHECK_FORMATS},
-    {"very many attributes", very_many_attributes, 0},
+    {"a variable may have very many attributes", a_variable_may_have_very_many_attributes,
+     0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* Files that are broken, hostile, or something else: every process gets the same clean
- * error, and nothing is left behind. */
+/* Opens files that are truncated, corrupt, malicious, or not datasets at all. All
+ * processes must get the same error, and no memory may leak. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "made_dataset.h"
 
-/* The dataset that is broken in many ways; bytes of it on every process. */
+/* Contents of a valid dataset, on every process. The tests corrupt copies of them. */
 static unsigned char *good;
 static size_t good_length, header_length;
 
@@ -38,7 +38,7 @@ static MPI_Offset memory_in_use(void)
     return size;
 }
 
-/* Every process got the same code. */
+/* Checks that all processes got the same error code. */
 static void all_have(int rc)
 {
     int least, most;
@@ -47,7 +47,8 @@ static void all_have(int rc)
     CHECK_EQ(least, most);
 }
 
-/* Whatever can be asked of a dataset that opened; codes do not matter. */
+/* Queries and reads a dataset that was opened in spite of its corrupt contents, and
+ * ignores the results. */
 static void look_around(int ncid)
 {
     int nvars = 0, n, values[64];
@@ -59,7 +60,7 @@ static void look_around(int ncid)
     }
 }
 
-/* Opens these bytes as a file on all processes; the code. */
+/* Writes the bytes to a file and opens it on all processes. Returns the NC_ code. */
 static int open_bytes(const unsigned char *bytes, size_t length)
 {
     int ncid = -1;
@@ -78,7 +79,7 @@ static int open_bytes(const unsigned char *bytes, size_t length)
     return rc;
 }
 
-static void headers_truncated_at_any_byte(void)
+static void a_header_truncated_at_any_byte_is_refused(void)
 {
     make_good();
     for (size_t length = 0; length < header_length; length++)
@@ -88,7 +89,7 @@ static void headers_truncated_at_any_byte(void)
     free(good);
 }
 
-static void headers_with_any_byte_changed(void)
+static void a_header_with_any_byte_changed_causes_no_crash(void)
 {
     make_good();
     unsigned char *bad = malloc(good_length);
@@ -104,7 +105,7 @@ static void headers_with_any_byte_changed(void)
     free(good);
 }
 
-static void known_bytes_that_are_no_dataset(void)
+static void other_file_formats_are_refused(void)
 {
     static const unsigned char thirteen[] = {0x43, 0x44, 0x46, 0x01, 0x00, 0x00, 0x00,
                                              0xb9, 0x8d, 0xff, 0xff, 0x08, 0xdb};
@@ -121,7 +122,7 @@ static void known_bytes_that_are_no_dataset(void)
                  open_bytes((const unsigned char *)texts[i], strlen(texts[i])));
 }
 
-static void an_hdf5_file_is_told_as_such(void)
+static void an_hdf5_file_is_recognized(void)
 {
     static const unsigned char signature[] = {0x89, 'H',  'D',  'F',
                                               '\r', '\n', 0x1a, '\n'};
@@ -130,7 +131,8 @@ static void an_hdf5_file_is_told_as_such(void)
         memset(bytes, 0, 5000);
         memcpy(bytes + place, signature, sizeof signature);
         int rc = open_bytes(bytes, 5000);
-        /* Whose file it is; of netCDF-C, if that is there, what is wrong with it. */
+        /* The message must name the format, or netCDF-C and the error that it
+         * returned. */
         CHECK(rc == NC_ENOTBUILT || rc == NC_EHDFERR || rc == NC_ENOTNC);
         CHECK(strstr(ncmpi_strerror(rc), "netCDF-4") ||
               strstr(ncmpi_strerror(rc), "netCDF-C"));
@@ -138,8 +140,9 @@ static void an_hdf5_file_is_told_as_such(void)
     free(bytes);
 }
 
-/* BP4 and BP5 say so first, BP3 near its end. */
-static void an_adios_file_is_told_as_such(void)
+/* BP4 and BP5 files have a signature at the beginning; BP3 files have one near the
+ * end. */
+static void an_adios_file_is_recognized(void)
 {
     unsigned char bytes[300] = {0};
     for (size_t place = 0; place < sizeof bytes; place += sizeof bytes - 56) {
@@ -150,8 +153,9 @@ static void an_adios_file_is_told_as_such(void)
     }
 }
 
-/* One field at a time is given a value that means gigabytes, or nothing. */
-static void hostile_numbers(void)
+/* Overwrites each header field with values that are invalid or would require gigabytes of
+ * memory. */
+static void hostile_numbers_in_a_header_are_refused(void)
 {
     make_good();
     unsigned char *bad = malloc(good_length);
@@ -170,7 +174,7 @@ static void hostile_numbers(void)
     free(good);
 }
 
-static void a_directory_is_no_dataset(void)
+static void a_directory_is_refused(void)
 {
     int ncid = -1;
     if (check.rank == 0) CHECK_EQ(0, mkdir(check_path("dir"), 0777));
@@ -190,8 +194,9 @@ static void a_directory_is_no_dataset(void)
     CHECK(strstr(ncmpi_strerror(rc), "is a directory") != NULL);
 }
 
-/* The file has its header, and less data than the header tells. */
-static void data_truncated_at_any_byte(void)
+/* Truncates the file at every offset within the data section. The header remains
+ * complete. */
+static void data_truncated_at_any_byte_read_as_zeros(void)
 {
     make_good();
     for (size_t length = header_length; length < good_length; length++) {
@@ -203,7 +208,7 @@ static void data_truncated_at_any_byte(void)
             continue;
         memset(values, 0x55, sizeof values);
         CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, 0, values));
-        for (int i = 0; i < 6; i++) /* what is missing reads as zeros */
+        for (int i = 0; i < 6; i++) /* missing data reads as zeros */
             CHECK(values[i] == i + 1 || values[i] == 0);
         close_dataset(ncid);
     }
@@ -211,14 +216,18 @@ static void data_truncated_at_any_byte(void)
 }
 
 static const struct check_test tests[] = {
-    {"headers truncated at any byte", headers_truncated_at_any_byte, CHECK_FORMATS},
-    {"headers with any byte changed", headers_with_any_byte_changed, CHECK_FORMATS},
-    {"known bytes that are no dataset", known_bytes_that_are_no_dataset, 0},
-    {"an HDF5 file is told as such", an_hdf5_file_is_told_as_such, 0},
-    {"an ADIOS file is told as such", an_adios_file_is_told_as_such, 0},
-    {"hostile numbers", hostile_numbers, CHECK_FORMATS},
-    {"a directory is no dataset", a_directory_is_no_dataset, 0},
-    {"data truncated at any byte", data_truncated_at_any_byte, CHECK_FORMATS},
+    {"a header truncated at any byte is refused",
+     a_header_truncated_at_any_byte_is_refused, CHECK_FORMATS},
+    {"a header with any byte changed causes no crash",
+     a_header_with_any_byte_changed_causes_no_crash, CHECK_FORMATS},
+    {"other file formats are refused", other_file_formats_are_refused, 0},
+    {"an HDF5 file is recognized", an_hdf5_file_is_recognized, 0},
+    {"an ADIOS file is recognized", an_adios_file_is_recognized, 0},
+    {"hostile numbers in a header are refused", hostile_numbers_in_a_header_are_refused,
+     CHECK_FORMATS},
+    {"a directory is refused", a_directory_is_refused, 0},
+    {"data truncated at any byte read as zeros", data_truncated_at_any_byte_read_as_zeros,
+     CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

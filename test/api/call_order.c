@@ -1,5 +1,6 @@
-/* Of two collective puts to one place by different processes the later one holds,
- * whatever takes them to the file. */
+/* Tests the order of collective puts. If different processes put to the same element in
+ * two successive calls, the value from the second call must win, however the values reach
+ * the file. */
 #include <string.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static const char *const ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* A call: each process has one place, `value` goes there. */
+/* A function that makes a collective put of `value` to one element per process. */
 typedef void put_one(int ncid, MPI_Offset place, int value);
 
 static void put_blocking(int ncid, MPI_Offset place, int value)
@@ -53,13 +54,15 @@ static void create(const char *way, int *ncid)
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
                                     NC_CLOBBER | check.cmode, info, ncid));
     MPI_Info_free(&info);
-    /* Without records no call has anything else to agree on. */
+    /* Uses a fixed-size variable, because agreeing on the number of records would enforce
+     * the order. */
     CHECK_NC(NC_NOERR, ncmpi_def_dim(*ncid, "x", check.nprocs, &dim));
     CHECK_NC(NC_NOERR, ncmpi_def_var(*ncid, "v", NC_INT, 1, &dim, &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(*ncid));
 }
 
-/* What the process before each had as its second value is there. */
+/* Checks that each element has the value that the preceding process put in the second
+ * call. */
 static void check_all(int ncid, const char *way)
 {
     int values[64] = {0}, wrong = 0;
@@ -69,8 +72,8 @@ static void check_all(int ncid, const char *way)
     if (!CHECK_EQ(0, wrong)) CHECK_STR("the later values", way);
 }
 
-/* One process is late, in the first call: the others are far ahead, if nobody holds them
- * back. */
+/* Delays one process before its first call. If the library did not make the others wait,
+ * their second call would come before the delayed process's first. */
 static void calls_keep_their_order(put_one *put)
 {
     for (int i = 0; i < WAYS; i++) {

@@ -1,4 +1,5 @@
-/* cdl_hdr_: what a file in CDL defines. No netCDF file is involved. */
+/* Tests the cdl_hdr_* functions, which parse a CDL file and return its definitions. No
+ * netCDF file is involved. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static const char known[] = "netcdf known {\n"
                             "data: w = 1;\n"
                             "}\n";
 
-/* A file of this process alone. */
+/* Writes a file private to this process, and returns its path. */
 static const char *write_text(const char *text)
 {
     int rank;
@@ -34,7 +35,7 @@ static int open_text(const char *text)
     return hid;
 }
 
-static void the_counts_and_the_format(void)
+static void counts_and_the_format_are_returned(void)
 {
     int hid = open_text(known), n = -1;
     CHECK_NC(NC_NOERR, cdl_hdr_inq_format(hid, &n));
@@ -54,7 +55,7 @@ static void the_counts_and_the_format(void)
     CHECK_NC(NC_NOERR, cdl_hdr_close(hid));
 }
 
-static void dimensions_and_variables(void)
+static void dimensions_and_variables_are_returned(void)
 {
     int hid = open_text(known), ndims = -1, *dimids = NULL;
     char *name = NULL;
@@ -76,7 +77,7 @@ static void dimensions_and_variables(void)
     CHECK_NC(NC_NOERR, cdl_hdr_close(hid));
 }
 
-static void attributes_are_in_native_memory(void)
+static void attributes_are_returned_in_native_byte_order(void)
 {
     int hid = open_text(known);
     char *name = NULL;
@@ -99,7 +100,7 @@ static void attributes_are_in_native_memory(void)
     CHECK_NC(NC_NOERR, cdl_hdr_close(hid));
 }
 
-static void many_headers_at_once(void)
+static void many_headers_may_be_open(void)
 {
     enum { MANY = 50 };
     int hids[MANY], n = 0;
@@ -121,7 +122,7 @@ static void many_headers_at_once(void)
         CHECK_NC(NC_NOERR, cdl_hdr_close(hids[i]));
 }
 
-static void what_is_not_there(void)
+static void missing_objects_are_an_error(void)
 {
     int hid = open_text(known), n;
     CHECK_NC(NC_EBADDIM, cdl_hdr_inq_dim(hid, 2, NULL, NULL));
@@ -143,12 +144,12 @@ static void what_is_not_there(void)
     CHECK_NC(NC_EBADID, cdl_hdr_inq_attr(hid, 0, 0, NULL, NULL, NULL, NULL));
 }
 
-static void errors_tell_the_place(void)
+static void errors_report_the_line_and_column(void)
 {
     int hid = 77;
     const char *path = write_text("netcdf x {\n  variables: int v(y);\n}");
     char want[1200];
-    snprintf(want, sizeof want, "%s: line 2, column 20: there is no dimension 'y'", path);
+    snprintf(want, sizeof want, "%s: line 2, column 20: no dimension is named 'y'", path);
     CHECK_NC(NC_EBADDIM, cdl_hdr_open(path, &hid));
     CHECK(strstr(ncmpi_strerror(NC_EBADDIM), want) != NULL);
     CHECK_NC(NC_ENOENT, cdl_hdr_open("/no/such/file", &hid));
@@ -158,8 +159,8 @@ static void errors_tell_the_place(void)
     CHECK_EQ(77, hid);
 }
 
-/* Also after errors. */
-static void memory_is_given_back(void)
+/* Must run last, because it also checks that the errors above leaked no memory. */
+static void all_memory_is_freed(void)
 {
     MPI_Offset size = -1;
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
@@ -167,13 +168,14 @@ static void memory_is_given_back(void)
 }
 
 static const struct check_test tests[] = {
-    {"the counts and the format", the_counts_and_the_format, 0},
-    {"dimensions and variables", dimensions_and_variables, 0},
-    {"attributes are in native memory", attributes_are_in_native_memory, 0},
-    {"many headers at once", many_headers_at_once, 0},
-    {"what is not there", what_is_not_there, 0},
-    {"errors tell the place", errors_tell_the_place, 0},
-    {"memory is given back", memory_is_given_back, 0},
+    {"counts and the format are returned", counts_and_the_format_are_returned, 0},
+    {"dimensions and variables are returned", dimensions_and_variables_are_returned, 0},
+    {"attributes are returned in native byte order",
+     attributes_are_returned_in_native_byte_order, 0},
+    {"many headers may be open", many_headers_may_be_open, 0},
+    {"missing objects are an error", missing_objects_are_an_error, 0},
+    {"errors report the line and column", errors_report_the_line_and_column, 0},
+    {"all memory is freed", all_memory_is_freed, 0},
     {NULL, NULL, 0},
 };
 

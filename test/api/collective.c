@@ -1,14 +1,16 @@
-/* Collective data calls in which processes have different parts, or none. */
+/* Tests collective data calls in which the processes access different parts of a
+ * variable, or no part at all. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-enum { N = 11 }; /* elements a process has */
+enum { N = 11 }; /* elements per process */
 
 static int t, x, fixed, record;
 
-/* fixed(x) and record(t, x), with N elements for each process, in data mode. */
+/* Creates fixed(x) and record(t, x) with N elements for each process, and enters data
+ * mode. */
 static int two_variables(void)
 {
     int ncid = new_dataset("a.nc");
@@ -27,7 +29,7 @@ static void fill_with(int *values, int first)
         values[i] = first + i;
 }
 
-static void any_process_may_bring_nothing(void)
+static void any_process_may_pass_no_elements(void)
 {
     int ncid = two_variables(), values[N], back[N];
     for (int idle = 0; idle < check.nprocs; idle++) {
@@ -48,7 +50,7 @@ static void any_process_may_bring_nothing(void)
     close_dataset(ncid);
 }
 
-static void all_may_bring_nothing(void)
+static void all_processes_may_pass_no_elements(void)
 {
     int ncid = two_variables(), value = 1;
     MPI_Offset start[2] = {7, 0}, count[2] = {0, 0};
@@ -60,8 +62,8 @@ static void all_may_bring_nothing(void)
     close_dataset(ncid);
 }
 
-/* In the other kinds of call too: strided, mapped, lists. */
-static void every_kind_takes_nothing(void)
+/* Tests strided, mapped, and list accesses. */
+static void every_kind_of_call_accepts_no_elements(void)
 {
     int ncid = two_variables(), values[N], back[N];
     bool busy = check.rank == check.nprocs - 1;
@@ -98,7 +100,7 @@ static void start_at_the_end_with_count_zero(void)
     close_dataset(ncid);
 }
 
-static void one_bad_process_does_not_stop_the_others(void)
+static void an_error_on_one_process_does_not_affect_the_others(void)
 {
     int ncid = two_variables(), values[N], back[N];
     for (int bad = 0; bad < check.nprocs; bad++) {
@@ -160,14 +162,14 @@ static void buffer_is_as_before(const char *how)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void the_put_buffer_is_as_before(void)
+static void a_put_does_not_change_the_callers_buffer(void)
 {
     buffer_is_as_before("auto");
     buffer_is_as_before("enable");
 }
 
-/* Processes whose elements alternate, as in a cyclic distribution. */
-static void interleaved_parts_come_together(void)
+/* Each process accesses every nprocs-th element, as in a cyclic distribution. */
+static void interleaved_elements_are_written(void)
 {
     int ncid = two_variables(), values[N], all[16 * N];
     MPI_Offset start[1] = {check.rank}, count[1] = {N}, stride[1] = {check.nprocs};
@@ -180,8 +182,9 @@ static void interleaved_parts_come_together(void)
     close_dataset(ncid);
 }
 
-/* A block of columns for each process: short runs that alternate row by row. */
-static void columns_of_a_matrix(void)
+/* Each process puts a block of columns, so that short runs from different processes
+ * alternate in each row. */
+static void columns_of_a_matrix_are_written(void)
 {
     enum { ROWS = 23 };
     int ncid = new_dataset("a.nc"), columns = 3 * check.nprocs, values[ROWS * 3];
@@ -209,8 +212,9 @@ static void columns_of_a_matrix(void)
     close_dataset(ncid);
 }
 
-/* Random boxes of a four-dimensional variable, read back by the other processes. */
-static void random_boxes_come_back(void)
+/* Each process puts a random hyperslab of a four-dimensional variable, and another
+ * process reads it back. */
+static void random_hyperslabs_are_read_back(void)
 {
     enum { SIDE = 9 };
     int ncid = new_dataset("a.nc"), dims[4];
@@ -226,7 +230,8 @@ static void random_boxes_come_back(void)
         size_t n = 1;
         start[0] = (check.rank + round) % check.nprocs;
         count[0] = stride[0] = 1;
-        for (int d = 1; d < 4; d++) { /* all have the same box, in planes of their own */
+        /* All processes access the same hyperslab, but each in a different plane. */
+        for (int d = 1; d < 4; d++) {
             start[d] = (MPI_Offset)check_random(SIDE);
             stride[d] = 1 + (MPI_Offset)check_random(3);
             count[d] = (MPI_Offset)check_random(
@@ -250,17 +255,21 @@ static void random_boxes_come_back(void)
 }
 
 static const struct check_test tests[] = {
-    {"any process may bring nothing", any_process_may_bring_nothing, CHECK_FORMATS},
-    {"all may bring nothing", all_may_bring_nothing, CHECK_FORMATS},
-    {"every kind takes nothing", every_kind_takes_nothing, CHECK_FORMATS},
-    {"start at the end with count 0", start_at_the_end_with_count_zero,
-     CHECK_FORMATS | CHECK_MODES},
-    {"one bad process does not stop the others", one_bad_process_does_not_stop_the_others,
+    {"any process may pass no elements", any_process_may_pass_no_elements, CHECK_FORMATS},
+    {"all processes may pass no elements", all_processes_may_pass_no_elements,
      CHECK_FORMATS},
-    {"the put buffer is as before", the_put_buffer_is_as_before, CHECK_MODES},
-    {"interleaved parts come together", interleaved_parts_come_together, CHECK_FORMATS},
-    {"columns of a matrix", columns_of_a_matrix, CHECK_FORMATS | CHECK_MODES},
-    {"random boxes come back", random_boxes_come_back, CHECK_FORMATS},
+    {"every kind of call accepts no elements", every_kind_of_call_accepts_no_elements,
+     CHECK_FORMATS},
+    {"a start at the end with count 0 is valid", start_at_the_end_with_count_zero,
+     CHECK_FORMATS | CHECK_MODES},
+    {"an error on one process does not affect the others",
+     an_error_on_one_process_does_not_affect_the_others, CHECK_FORMATS},
+    {"a put does not change the caller's buffer",
+     a_put_does_not_change_the_callers_buffer, CHECK_MODES},
+    {"interleaved elements are written", interleaved_elements_are_written, CHECK_FORMATS},
+    {"columns of a matrix are written", columns_of_a_matrix_are_written,
+     CHECK_FORMATS | CHECK_MODES},
+    {"random hyperslabs are read back", random_hyperslabs_are_read_back, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

@@ -1,13 +1,16 @@
-/* Processes that define different things: all are told what differs, and how; process 0's
- * definitions stand, and nothing hangs. */
+/* Tests definitions and modes that differ between processes. Every process must get an
+ * error that names the object and both values, process 0's definitions must take effect,
+ * and no process may hang. In all tests the last process, called the odd one, differs
+ * from the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-/* One way to differ: what the last process does otherwise than the rest, the code all
- * get, and what the text must name: the object and both values. */
+/* A case in which the last process makes different definitions: the code that all
+ * processes must get, and the strings that the message must contain (the object's name
+ * and both values). */
 struct difference {
     const char *name;
     void (*define)(int ncid, bool odd);
@@ -87,7 +90,7 @@ static const struct difference differences[] = {
      {"title", "odd_name", ""}},
 };
 
-/* All processes end with the same definitions: those that the file has. */
+/* Checks that process 0's definitions took effect on all processes and in the file. */
 static void same_as_the_file(int ncid)
 {
     int n[3], of_zero[3];
@@ -126,8 +129,9 @@ static void try_difference(const struct difference *d)
     close_dataset(ncid);
 }
 
-/* What attributes say differs: process 0's holds, in the file and everywhere. `long_one`
- * makes the headers so different that the processes would lay out data otherwise. */
+/* Defines attributes with different values on the odd process. Process 0's attributes
+ * must take effect on all processes and in the file. If `long_one` is set, the headers
+ * differ so much in size that the processes would choose different data offsets. */
 static void put_odd_attributes(int ncid, int v, bool odd, bool long_one)
 {
     static char text[5000];
@@ -162,7 +166,7 @@ static void attributes_are_those_of_0(int ncid, int v, bool filled)
     CHECK_EQ(17, value);
 }
 
-/* Every process's own place is where the others believe it to be. */
+/* Checks that all processes use the same file offset for the variable's data. */
 static void data_goes_where_all_look(int ncid, int v)
 {
     int mine = 100 + check.rank, all[16];
@@ -174,7 +178,7 @@ static void data_goes_where_all_look(int ncid, int v)
         CHECK_EQ(100 + i, all[i]);
 }
 
-static void attributes_of_process_0_hold(void)
+static void attributes_of_process_0_take_precedence(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     for (int long_one = 0; long_one < 2; long_one++) {
@@ -184,7 +188,7 @@ static void attributes_of_process_0_hold(void)
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
         attributes_are_those_of_0(ncid, v, !long_one);
         data_goes_where_all_look(ncid, v);
-        /* in a later define phase, with an error besides */
+        /* repeats the test in a later define phase, in which a dimension also differs */
         CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
         put_odd_attributes(ncid, v, odd, true);
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", odd ? 77 : 55, &id));
@@ -200,8 +204,9 @@ static void attributes_of_process_0_hold(void)
     }
 }
 
-/* A bit is all that tells them apart, in headers of whatever bytes. */
-static void fill_modes_that_differ_are_told(void)
+/* The processes' headers differ only in one bit, whose offset depends on the number of
+ * variables. */
+static void different_fill_modes_are_reported(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     for (int n = 1; n <= 12; n++) {
@@ -214,14 +219,15 @@ static void fill_modes_that_differ_are_told(void)
         int rc = ncmpi_enddef(ncid), no_fill = -1;
         CHECK_NC(NC_EMULTIDEFINE_VAR_FILL_MODE, rc);
         CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &no_fill, NULL));
-        CHECK_EQ(n % 2 == 0, no_fill); /* as process 0 has it */
+        CHECK_EQ(n % 2 == 0, no_fill); /* process 0's mode */
         data_goes_where_all_look(ncid, v);
         close_dataset(ncid);
     }
 }
 
-/* In data mode, where the number of records may differ, too. */
-static void attributes_of_process_0_hold_in_data_mode(void)
+/* Tests putting different attributes in data mode, when the number of records may also
+ * differ. */
+static void attributes_of_process_0_take_precedence_in_data_mode(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED), got[2] = {0, 0};
@@ -246,8 +252,9 @@ static void attributes_of_process_0_hold_in_data_mode(void)
     close_dataset(ncid);
 }
 
-/* The statistics count them where they were overruled, and the report names them. */
-static void what_was_overruled_is_told(void)
+/* If process 0's attributes override those of another process, that process must count
+ * them in its statistics and name them in its report. */
+static void overridden_arguments_are_reported(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     char path[600], text[4096] = "", count[MPI_MAX_INFO_VAL + 1] = "";
@@ -276,20 +283,22 @@ static void what_was_overruled_is_told(void)
     if (!CHECK(file != NULL)) return;
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
-    CHECK(strstr(text, "'level' of the dataset differs in element 0: 4242 here, 1717"));
-    CHECK(strstr(text, "'title' of the dataset has length 5000 here, 11 on process 0"));
-    CHECK(strstr(text, "'kind' of variable 'v' has type 6 here, 4 on process 0"));
-    CHECK(strstr(text, "attributes for which process 0's values held"));
+    CHECK(
+        strstr(text, "'level' of the dataset differs in element 0: 4242 here, but 1717"));
+    CHECK(
+        strstr(text, "'title' of the dataset has length 5000 here, but 11 on process 0"));
+    CHECK(strstr(text, "'kind' of variable 'v' has type 6 here, but 4 on process 0"));
+    CHECK(strstr(text, "attributes replaced with process 0's values"));
 }
 
-static void definitions_that_differ_are_told(void)
+static void different_definitions_are_reported(void)
 {
     for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++)
         try_difference(&differences[i]);
 }
 
-/* The code of a call in which the odd process asked for another mode: an error there, in
- * safe mode everywhere. */
+/* Checks the result of a call for which the odd process passed a different mode. The odd
+ * process must get an error; in safe mode, all processes must get it. */
 static void check_mode_code(int code, bool odd, bool safe, int rc)
 {
     CHECK_NC(odd || safe ? code : NC_NOERR, rc);
@@ -301,8 +310,8 @@ static void set_safe_mode(bool safe)
     CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", safe ? "1" : "0", 1));
 }
 
-/* Process 0's mode holds: format and all else. */
-static void create_modes_that_differ(void)
+/* Process 0's mode takes effect, including the format that it selects. */
+static void process_0s_create_mode_takes_precedence(void)
 {
     static const int others[] = {0, NC_64BIT_OFFSET, NC_64BIT_OFFSET | NC_64BIT_DATA,
                                  NC_64BIT_DATA | NC_NOCLOBBER};
@@ -328,7 +337,7 @@ static void create_modes_that_differ(void)
     set_safe_mode(false);
 }
 
-static void open_modes_that_differ(void)
+static void different_open_modes_are_reported(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     close_dataset(new_dataset("a.nc"));
@@ -346,8 +355,8 @@ static void open_modes_that_differ(void)
     set_safe_mode(false);
 }
 
-/* A mode that cannot be is an error where process 0 has it, on all. */
-static void a_bad_mode_of_process_0_is_refused(void)
+/* An invalid mode on process 0 is an error on all processes. */
+static void an_invalid_mode_of_process_0_is_refused(void)
 {
     int ncid = -1, n = -1, bad = NC_64BIT_OFFSET | NC_64BIT_DATA;
     CHECK_NC(NC_EINVAL_CMODE,
@@ -357,8 +366,9 @@ static void a_bad_mode_of_process_0_is_refused(void)
     CHECK_EQ(0, n);
 }
 
-/* In safe mode the call itself tells; the odd process says something else in each. */
-static void in_safe_mode_the_call_tells(void)
+/* In safe mode, each call reports a difference between the processes' arguments. The
+ * calls below differ in one argument each. */
+static void in_safe_mode_the_call_itself_reports_a_difference(void)
 {
     bool odd = check.rank == check.nprocs - 1;
     int ncid, id, x, value = odd ? 4242 : 1717, code;
@@ -386,8 +396,9 @@ static void in_safe_mode_the_call_tells(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-/* What a call's arguments do not tell, in safe mode enddef does. */
-static void in_safe_mode_enddef_tells(void)
+/* Some differences cannot be seen in the arguments of any single call. In safe mode,
+ * enddef reports them. */
+static void in_safe_mode_enddef_reports_a_difference(void)
 {
     char name[32];
     int own = -1, value = check.rank == 0 ? 1717 : 4242, got = 0;
@@ -408,10 +419,10 @@ static void in_safe_mode_enddef_tells(void)
     CHECK_NC(NC_NOERR, ncmpi_close(own));
 }
 
-static void equal_definitions_are_no_error_at_any_pace(void)
+static void equal_definitions_are_no_error_whatever_the_timing(void)
 {
     int ncid = new_dataset("a.nc"), one = 1;
-    if (check.rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* late, against the others */
+    if (check.rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* process 0 defines last */
     int x = new_dim(ncid, "x", 5), v = new_var(ncid, "v", NC_INT, 1, &x);
     CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "a", NC_INT, 1, &one));
     if (check.rank != 0) MPI_Barrier(MPI_COMM_WORLD);
@@ -420,23 +431,28 @@ static void equal_definitions_are_no_error_at_any_pace(void)
 }
 
 static const struct check_test tests[] = {
-    {"definitions that differ are told", definitions_that_differ_are_told,
+    {"different definitions are reported", different_definitions_are_reported,
      CHECK_FORMATS | CHECK_SEVERAL},
-    {"fill modes that differ are told", fill_modes_that_differ_are_told,
+    {"different fill modes are reported", different_fill_modes_are_reported,
      CHECK_FORMATS | CHECK_SEVERAL},
-    {"attributes of process 0 hold", attributes_of_process_0_hold,
+    {"attributes of process 0 take precedence", attributes_of_process_0_take_precedence,
      CHECK_FORMATS | CHECK_SEVERAL},
-    {"attributes of process 0 hold in data mode",
-     attributes_of_process_0_hold_in_data_mode, CHECK_FORMATS | CHECK_SEVERAL},
-    {"what was overruled is told", what_was_overruled_is_told, CHECK_SEVERAL},
-    {"create modes that differ", create_modes_that_differ, CHECK_SEVERAL},
-    {"open modes that differ", open_modes_that_differ, CHECK_SEVERAL},
-    {"a bad mode of process 0 is refused", a_bad_mode_of_process_0_is_refused,
+    {"attributes of process 0 take precedence in data mode",
+     attributes_of_process_0_take_precedence_in_data_mode, CHECK_FORMATS | CHECK_SEVERAL},
+    {"overridden arguments are reported", overridden_arguments_are_reported,
      CHECK_SEVERAL},
-    {"in safe mode the call tells", in_safe_mode_the_call_tells, CHECK_SEVERAL},
-    {"in safe mode enddef tells", in_safe_mode_enddef_tells, CHECK_SEVERAL},
-    {"equal definitions are no error at any pace",
-     equal_definitions_are_no_error_at_any_pace, 0},
+    {"process 0's create mode takes precedence", process_0s_create_mode_takes_precedence,
+     CHECK_SEVERAL},
+    {"different open modes are reported", different_open_modes_are_reported,
+     CHECK_SEVERAL},
+    {"an invalid mode of process 0 is refused", an_invalid_mode_of_process_0_is_refused,
+     CHECK_SEVERAL},
+    {"in safe mode the call itself reports a difference",
+     in_safe_mode_the_call_itself_reports_a_difference, CHECK_SEVERAL},
+    {"in safe mode enddef reports a difference", in_safe_mode_enddef_reports_a_difference,
+     CHECK_SEVERAL},
+    {"equal definitions are no error, whatever the timing",
+     equal_definitions_are_no_error_whatever_the_timing, 0},
     {NULL, NULL, 0},
 };
 

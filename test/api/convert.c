@@ -1,4 +1,5 @@
-/* Values that change their type on the way, and those that do not fit. */
+/* Tests type conversion between memory and file: limits, out-of-range values, fill
+ * values, text, and special values. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -12,7 +13,8 @@ enum { N = 5 };
 
 static int x, v;
 
-/* A dataset with v of this type, N elements for each process, still in define mode. */
+/* Creates a dataset with a variable `v` of the given type, with N elements per process,
+ * and leaves it in define mode. */
 static int defined(nc_type type)
 {
     int ncid = new_dataset("a.nc");
@@ -48,7 +50,7 @@ static nc_type last_type(void)
     return check.format == 5 ? NC_UINT64 : NC_DOUBLE;
 }
 
-/* Limits and default fill values by external type. */
+/* The limits and the default fill value of each external type. */
 static const struct {
     double least, most, fill;
 } types[] = {{0, 0, 0},
@@ -64,7 +66,7 @@ static const struct {
              {-9223372036854775808.0, 9223372036854774784.0, (double)NC_FILL_INT64},
              {0, 18446744073709549568.0, (double)NC_FILL_UINT64}};
 
-static void the_limits_of_every_type_fit(void)
+static void the_limits_of_every_type_are_converted(void)
 {
     for (nc_type t = NC_BYTE; t <= last_type(); t++) {
         double values[N] = {types[t].least, types[t].most, 0, 1, 2}, back[N];
@@ -79,7 +81,7 @@ static void the_limits_of_every_type_fit(void)
     }
 }
 
-static void what_does_not_fit_on_put_becomes_the_fill_value(void)
+static void a_put_replaces_values_out_of_range_by_the_fill_value(void)
 {
     for (nc_type t = NC_BYTE; t <= last_type(); t++) {
         double values[N] = {1, 1e300, 2, -1e300, 3}, back[N] = {0};
@@ -109,7 +111,7 @@ static void the_variables_own_fill_value_is_used(void)
     close_dataset(ncid);
 }
 
-static void what_does_not_fit_on_get_becomes_the_memory_types_fill(void)
+static void a_get_replaces_values_out_of_range_by_the_default_fill(void)
 {
     double values[N] = {1, 1e30, 2, -1e30, 3};
     int ncid = defined(NC_DOUBLE);
@@ -139,7 +141,7 @@ static void what_does_not_fit_on_get_becomes_the_memory_types_fill(void)
     close_dataset(ncid);
 }
 
-static void only_the_process_concerned_gets_the_range_error(void)
+static void only_the_process_with_the_value_gets_the_range_error(void)
 {
     for (int safe = 0; safe <= 1; safe++) {
         double values[N] = {1, 2, 3, 4, 5}, back[N];
@@ -156,7 +158,7 @@ static void only_the_process_concerned_gets_the_range_error(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-static void bytes_and_unsigned_characters(void)
+static void bytes_are_converted_to_and_from_unsigned_characters(void)
 {
     unsigned char values[N] = {0, 127, 128, 200, 255}, back[N];
     int ncid = defined(NC_BYTE), rc = check.format == 5 ? NC_ERANGE : NC_NOERR;
@@ -178,7 +180,7 @@ static void bytes_and_unsigned_characters(void)
     close_dataset(ncid);
 }
 
-static void text_and_numbers_do_not_mix(void)
+static void text_is_not_converted_to_numbers(void)
 {
     int ncid = new_dataset("a.nc"), value = 1;
     char c = 'x';
@@ -196,7 +198,7 @@ static void text_and_numbers_do_not_mix(void)
     close_dataset(ncid);
 }
 
-static void not_a_number_and_infinity_are_kept(void)
+static void NaN_and_infinity_are_kept(void)
 {
     double values[N] = {NAN, INFINITY, -INFINITY, -0.0, 1}, back[N];
     int ncid = defined(NC_DOUBLE);
@@ -232,20 +234,20 @@ static void large_integers_keep_every_bit(void)
 }
 
 static const struct check_test tests[] = {
-    {"the limits of every type fit", the_limits_of_every_type_fit,
+    {"the limits of every type are converted", the_limits_of_every_type_are_converted,
      CHECK_FORMATS | CHECK_MODES},
-    {"what does not fit on put becomes the fill value",
-     what_does_not_fit_on_put_becomes_the_fill_value, CHECK_FORMATS | CHECK_MODES},
+    {"a put replaces values out of range by the fill value",
+     a_put_replaces_values_out_of_range_by_the_fill_value, CHECK_FORMATS | CHECK_MODES},
     {"the variable's own fill value is used", the_variables_own_fill_value_is_used,
      CHECK_FORMATS | CHECK_MODES},
-    {"what does not fit on get becomes the memory type's fill",
-     what_does_not_fit_on_get_becomes_the_memory_types_fill, CHECK_FORMATS},
-    {"only the process concerned gets the range error",
-     only_the_process_concerned_gets_the_range_error, CHECK_FORMATS},
-    {"bytes and unsigned characters", bytes_and_unsigned_characters, CHECK_FORMATS},
-    {"text and numbers do not mix", text_and_numbers_do_not_mix, CHECK_FORMATS},
-    {"not a number and infinity are kept", not_a_number_and_infinity_are_kept,
-     CHECK_FORMATS},
+    {"a get replaces values out of range by the default fill",
+     a_get_replaces_values_out_of_range_by_the_default_fill, CHECK_FORMATS},
+    {"only the process with the value gets the range error",
+     only_the_process_with_the_value_gets_the_range_error, CHECK_FORMATS},
+    {"bytes are converted to and from unsigned characters",
+     bytes_are_converted_to_and_from_unsigned_characters, CHECK_FORMATS},
+    {"text is not converted to numbers", text_is_not_converted_to_numbers, CHECK_FORMATS},
+    {"NaN and infinity are kept", NaN_and_infinity_are_kept, CHECK_FORMATS},
     {"large integers keep every bit", large_integers_keep_every_bit, 0},
     {NULL, NULL, 0},
 };

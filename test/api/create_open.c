@@ -1,4 +1,4 @@
-/* Making, opening, closing, aborting and deleting datasets. */
+/* Tests creating, opening, closing, aborting and deleting datasets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static void a_colon_in_a_name_is_kept(void)
     close_dataset(new_dataset("a:b.nc"));
     CHECK(access(check_path("a:b.nc"), F_OK) == 0);
     close_dataset(open_dataset("a:b.nc", NC_NOWRITE));
-    /* and so where the name stands alone, without a slash before the colon */
+    /* also tests a relative name without a directory */
     int ncid = -1;
     char back[4096];
     CHECK(getcwd(back, sizeof back) != NULL && chdir(check_path("")) == 0);
@@ -126,7 +126,7 @@ static void communicator_and_info_may_be_freed(void)
     }
 }
 
-static void one_process_alone_may_have_a_file(void)
+static void one_process_may_open_its_own_file(void)
 {
     char name[32];
     int ncid = -1;
@@ -169,7 +169,7 @@ static void many_files_are_open_at_once(void)
     CHECK_EQ(0, n);
 }
 
-static void a_closed_id_is_bad(void)
+static void a_closed_id_is_invalid(void)
 {
     int ncid = new_dataset("a.nc"), n;
     close_dataset(ncid);
@@ -198,7 +198,7 @@ static void close_in_define_mode_completes_the_definitions(void)
     close_dataset(ncid);
 }
 
-static void close_with_pending_requests_tells_so(void)
+static void close_reports_pending_requests(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", check.nprocs), req = 0, n = -1;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -293,8 +293,8 @@ static void two_formats_at_once_are_refused(void)
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
-/* Each a file of its own: a dataset that is created once more while it is open is no
- * longer the first one's to complete. */
+/* Returns a distinct path for each number. Every open dataset needs its own file, because
+ * creating a file at an existing path would replace the file of the earlier dataset. */
 static const char *one_of_many(int number)
 {
     static char name[32];
@@ -302,8 +302,10 @@ static const char *one_of_many(int number)
     return check_path(name);
 }
 
-/* Until MPI, or the system, has no more to give: that is an error, and the rest is fine.
- * Another communicator or two, and another call runs short first. */
+/* Creates datasets until MPI or the system runs out of resources. The create call that
+ * fails must return an error, and the datasets already open must remain usable. `spare`
+ * communicators are created in advance; their number determines which call fails
+ * first. */
 static void as_many_as_can_be_had(int spare)
 {
     enum { MOST = 2100 };
@@ -354,15 +356,14 @@ static const struct check_test tests[] = {
     {"a colon in a name is kept", a_colon_in_a_name_is_kept, CHECK_FORMATS},
     {"communicator and info may be freed", communicator_and_info_may_be_freed,
      CHECK_FORMATS},
-    {"one process alone may have a file", one_process_alone_may_have_a_file,
+    {"one process may open its own file", one_process_may_open_its_own_file,
      CHECK_FORMATS},
     {"many files are open at once", many_files_are_open_at_once, 0},
     {"too many files are an error", too_many_files_are_an_error, 0},
-    {"a closed id is bad", a_closed_id_is_bad, CHECK_FORMATS},
+    {"a closed id is invalid", a_closed_id_is_invalid, CHECK_FORMATS},
     {"close in define mode completes the definitions",
      close_in_define_mode_completes_the_definitions, CHECK_FORMATS},
-    {"close with pending requests tells so", close_with_pending_requests_tells_so,
-     CHECK_FORMATS},
+    {"close reports pending requests", close_reports_pending_requests, CHECK_FORMATS},
     {"abort removes a new file", abort_removes_a_new_file, CHECK_FORMATS},
     {"abort after redef restores the file", abort_after_redef_restores_the_file,
      CHECK_FORMATS},

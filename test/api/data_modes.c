@@ -1,4 +1,5 @@
-/* Define mode, collective and independent data mode: what may be called in each. */
+/* Tests which calls are allowed in define mode and in collective and independent data
+ * mode. */
 #include "made_dataset.h"
 
 static int x, v;
@@ -11,7 +12,8 @@ static int one_variable(void)
     return ncid;
 }
 
-/* One call of each kind that takes other arguments, collective or not. */
+/* Makes every kind of call, either collective or independent, and checks that each
+ * returns `code`. */
 static void every_kind_gives(int code, int ncid, bool collective)
 {
     int value = 1;
@@ -48,7 +50,7 @@ static void data_calls_in_define_mode_are_refused(void)
     close_dataset(ncid);
 }
 
-static void collective_calls_need_collective_mode(void)
+static void collective_calls_require_collective_mode(void)
 {
     int ncid = one_variable(), value = 1;
     MPI_Offset start = check.rank, count = 1;
@@ -73,7 +75,7 @@ static void independent_mode_is_entered_and_left(void)
 {
     int ncid = one_variable();
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid)); /* nothing to leave */
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid)); /* no-op: already collective */
     for (int i = 0; i < 3; i++) {
         CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
         CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
@@ -81,7 +83,7 @@ static void independent_mode_is_entered_and_left(void)
     close_dataset(ncid);
 }
 
-static void one_process_may_write_alone(void)
+static void one_process_may_write_independently(void)
 {
     int ncid = one_variable(), values[16];
     MPI_Offset count = 1;
@@ -125,7 +127,7 @@ static void redef_and_close_end_independent_mode(void)
 static void sync_and_flush_work_in_both_modes(void)
 {
     int ncid = one_variable();
-    CHECK_NC(NC_NOERR, ncmpi_flush(ncid)); /* nothing can be waiting in define mode */
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid)); /* no effect in define mode */
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(ncid));
@@ -144,8 +146,8 @@ static void sync_and_flush_work_in_both_modes(void)
     close_dataset(ncid);
 }
 
-/* Every call that may be made without the others, made by one process while they wait. */
-static void one_process_may_sync_and_flush_alone(void)
+/* One process makes every non-collective call while the others wait. */
+static void one_process_may_sync_and_flush_independently(void)
 {
     int ncid = one_variable(), var, value = 7, back = 0, id;
     MPI_Offset start = check.nprocs - 1, count = 1;
@@ -174,15 +176,16 @@ static void one_process_may_sync_and_flush_alone(void)
 static const struct check_test tests[] = {
     {"data calls in define mode are refused", data_calls_in_define_mode_are_refused,
      CHECK_FORMATS},
-    {"collective calls need collective mode", collective_calls_need_collective_mode,
+    {"collective calls require collective mode", collective_calls_require_collective_mode,
      CHECK_FORMATS},
     {"independent mode is entered and left", independent_mode_is_entered_and_left,
      CHECK_FORMATS},
-    {"one process may write alone", one_process_may_write_alone, CHECK_FORMATS},
+    {"one process may write independently", one_process_may_write_independently,
+     CHECK_FORMATS},
     {"redef and close end independent mode", redef_and_close_end_independent_mode,
      CHECK_FORMATS},
-    {"one process may sync and flush alone", one_process_may_sync_and_flush_alone,
-     CHECK_FORMATS},
+    {"one process may sync and flush independently",
+     one_process_may_sync_and_flush_independently, CHECK_FORMATS},
     {"sync and flush work in both modes", sync_and_flush_work_in_both_modes,
      CHECK_FORMATS},
     {NULL, NULL, 0},

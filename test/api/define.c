@@ -1,10 +1,11 @@
-/* Dimensions, variables and their names: what may be defined, and renamed. */
+/* Tests defining and renaming dimensions and variables: names, lengths, types, and the
+ * required mode. */
 #include <stdio.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-static void bad_names_are_refused(void)
+static void invalid_names_are_refused(void)
 {
     static const char *const bad[] = {"",
                                       "a/b",
@@ -57,7 +58,7 @@ static void unusual_names_are_kept(void)
     close_dataset(ncid);
 }
 
-static void a_name_has_a_longest_length(void)
+static void names_have_a_maximum_length(void)
 {
     char name[NC_MAX_NAME + 2], back[NC_MAX_NAME + 1];
     int ncid = new_dataset("a.nc"), id;
@@ -76,13 +77,14 @@ static void a_name_has_a_longest_length(void)
     close_dataset(ncid);
 }
 
-static void a_name_is_defined_once(void)
+static void a_name_can_only_be_defined_once(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3), id;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
     new_dim(ncid, "y", 3);
     new_var(ncid, "w", NC_INT, 1, &x);
-    new_var(ncid, "x", NC_INT, 1, &x); /* dimensions and variables do not meet */
+    new_var(ncid, "x", NC_INT, 1, &x); /* dimensions and variables have separate name
+                                        * spaces */
     CHECK_NC(NC_ENAMEINUSE, ncmpi_def_dim(ncid, "x", 4, &id));
     CHECK_NC(NC_ENAMEINUSE, ncmpi_def_var(ncid, "v", NC_INT, 0, NULL, &id));
     CHECK_NC(NC_ENAMEINUSE, ncmpi_rename_dim(ncid, x, "y"));
@@ -105,7 +107,7 @@ static void dimension_lengths_have_bounds(void)
     close_dataset(ncid);
 }
 
-static void one_dimension_may_be_unlimited(void)
+static void only_one_dimension_may_be_unlimited(void)
 {
     int ncid = new_dataset("a.nc"), id, dims[2];
     dims[1] = new_dim(ncid, "t", NC_UNLIMITED);
@@ -115,7 +117,7 @@ static void one_dimension_may_be_unlimited(void)
     close_dataset(ncid);
 }
 
-static void bad_variables_are_refused(void)
+static void invalid_variables_are_refused(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3), id, bad = 7;
     CHECK_NC(NC_EBADDIM, ncmpi_def_var(ncid, "v", NC_INT, 1, &bad, &id));
@@ -141,7 +143,7 @@ static void new_types_need_cdf5(void)
     close_dataset(ncid);
 }
 
-static void definitions_need_define_mode(void)
+static void definitions_require_define_mode(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3), id;
     CHECK_NC(NC_EINDEFINE, ncmpi_redef(ncid));
@@ -152,7 +154,7 @@ static void definitions_need_define_mode(void)
     close_dataset(ncid);
 }
 
-static void renaming_in_define_mode(void)
+static void objects_can_be_renamed_in_define_mode(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3), id;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -174,7 +176,7 @@ static void renaming_in_define_mode(void)
     close_dataset(ncid);
 }
 
-static void renaming_in_data_mode_may_not_lengthen(void)
+static void a_name_in_data_mode_may_not_become_longer(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "dim", 3), id;
     int v = new_var(ncid, "var", NC_INT, 1, &x);
@@ -190,7 +192,7 @@ static void renaming_in_data_mode_may_not_lengthen(void)
     close_dataset(ncid);
 }
 
-static void very_many_objects(void)
+static void a_dataset_may_have_very_many_objects(void)
 {
     enum { N = 3000 };
     int ncid = new_dataset("a.nc"), id;
@@ -211,7 +213,7 @@ static void very_many_objects(void)
     close_dataset(ncid);
 }
 
-static void the_default_format_decides(void)
+static void the_default_format_is_used_by_create(void)
 {
     static const int formats[] = {NC_FORMAT_CLASSIC, NC_FORMAT_CDF2, NC_FORMAT_CDF5};
     int old = -1, now = -1, ncid = -1;
@@ -233,20 +235,22 @@ static void the_default_format_decides(void)
 }
 
 static const struct check_test tests[] = {
-    {"bad names are refused", bad_names_are_refused, 0},
+    {"invalid names are refused", invalid_names_are_refused, 0},
     {"unusual names are kept", unusual_names_are_kept, CHECK_FORMATS},
-    {"a name has a longest length", a_name_has_a_longest_length, 0},
-    {"a name is defined once", a_name_is_defined_once, 0},
+    {"names have a maximum length", names_have_a_maximum_length, 0},
+    {"a name can only be defined once", a_name_can_only_be_defined_once, 0},
     {"dimension lengths have bounds", dimension_lengths_have_bounds, CHECK_FORMATS},
-    {"one dimension may be unlimited", one_dimension_may_be_unlimited, 0},
-    {"bad variables are refused", bad_variables_are_refused, CHECK_FORMATS},
-    {"new types need CDF-5", new_types_need_cdf5, CHECK_FORMATS},
-    {"definitions need define mode", definitions_need_define_mode, 0},
-    {"renaming in define mode", renaming_in_define_mode, CHECK_FORMATS},
-    {"renaming in data mode may not lengthen", renaming_in_data_mode_may_not_lengthen,
+    {"only one dimension may be unlimited", only_one_dimension_may_be_unlimited, 0},
+    {"invalid variables are refused", invalid_variables_are_refused, CHECK_FORMATS},
+    {"new types require CDF-5", new_types_need_cdf5, CHECK_FORMATS},
+    {"definitions require define mode", definitions_require_define_mode, 0},
+    {"objects can be renamed in define mode", objects_can_be_renamed_in_define_mode,
      CHECK_FORMATS},
-    {"very many objects", very_many_objects, CHECK_FORMATS},
-    {"the default format decides", the_default_format_decides, 0},
+    {"a name in data mode may not become longer",
+     a_name_in_data_mode_may_not_become_longer, CHECK_FORMATS},
+    {"a dataset may have very many objects", a_dataset_may_have_very_many_objects,
+     CHECK_FORMATS},
+    {"the default format is used by create", the_default_format_is_used_by_create, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,10 +1,15 @@
-/* Every call that can fail fails once on one process: allocations of the library, calls
- * of MPI, system calls; the first of them in a step of a dataset's life, the second, and
- * so on until there are no more. All processes return; who is told of success has what
- * was asked for, what was there before is still there, the next call works, nothing
- * leaks. For every way to the file. A part of it, the same each time, so that what fails
- * is the change; NCMPI_FAULTS=all: all of it, see each_fault.sh; NCMPI_FAULTS=N: so many
- * times the usual part; NCMPI_FAULTS_STEP: of one step only. */
+/* Makes calls fail on one process: the library's allocations, MPI calls, and system
+ * calls. Each step in a dataset's life is run with its first call failing, then with its
+ * second, and so on until none is left. This is repeated for every path that data can
+ * take to the file.
+ *
+ * In each case, all processes must return. A process that reports success must have
+ * produced the requested result, older data must be intact, the next call must work, and
+ * nothing may leak.
+ *
+ * By default only a selection of the cases is run, the same one every time.
+ * NCMPI_FAULTS=all runs all cases (see each_fault.sh), NCMPI_FAULTS=N runs N times as
+ * many as by default, and NCMPI_FAULTS_STEP=STEP runs only the cases of one step. */
 #include "each_fault.h"
 
 #include <dirent.h>
@@ -48,10 +53,11 @@ static const struct {
      "nc_quantize=bitround:9;nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd", false},
 };
 
-/* What fails, and how; files: only those of the dataset. */
+/* A kind of fault: which calls fail, and with what error. If `files` is set, only calls
+ * on the dataset's files fail. */
 static const struct source {
     const char *name, *op, *what;
-    bool later; /* from then on all */
+    bool later; /* whether all calls after the first failure also fail */
     bool files;
 } sources[] = {
     {"memory", NULL, NULL, false, false},
@@ -83,11 +89,11 @@ static int way, row, who;
 static const struct source *source;
 static const struct step *step;
 static long nth;
-static const char *met; /* what failed here */
+static const char *met; /* name of the call that failed in this process */
 
-/* ---- leaks ---- */
+/* ---- leak detection ---- */
 
-/* How many of this process's entries of a directory lead to the case's files. */
+/* Returns how many entries in a /proc directory are links to the current case's files. */
 static int links_to_files(const char *directory)
 {
     int n = 0;
@@ -104,7 +110,7 @@ static int links_to_files(const char *directory)
     return n;
 }
 
-/* Of the library and of the system, what this process has. */
+/* The memory allocated by the library, and this process's open files and mappings. */
 static struct held {
     MPI_Offset bytes;
     int descriptors, mappings;
@@ -118,8 +124,8 @@ static struct held held_now(void)
     return h;
 }
 
-/* Did a call fail that leaves this process with what it cannot free? A window is that of
- * its node alone. */
+/* Returns whether the MPI call that failed leaves behind an object that this process
+ * cannot free. For a window, this is true only of processes on the same node. */
 static bool may_be_left(void)
 {
     const char *asked = strstr(ways[way].hints, "nc_node_procs=");
@@ -131,7 +137,7 @@ static bool may_be_left(void)
     return here;
 }
 
-/* Everything is closed: what is there still that was not before? */
+/* Reports resources that are still in use after everything has been closed. */
 static void count_leaks(void)
 {
     char text[256];
@@ -149,11 +155,12 @@ static void count_leaks(void)
         complain(LEAKED, "%d mappings (%s)", now.mappings - before.mappings, met);
 }
 
-/* ---- a case ---- */
+/* ---- a single case ---- */
 
-/* How it fails. A device ends anywhere; where no call comes that could mend a page of a
- * header (a log is drained to subfiles at close, and they are defined then), between
- * pages: doc/reliability.md. */
+/* Returns how the selected calls fail. A failing device may stop in the middle of a
+ * write, at any byte. During a close it stops only at page boundaries: when logs are
+ * drained to subfiles, the close may write header pages, and no later call could repair a
+ * partly written page. See doc/reliability.md. */
 static const char *what_fails(void)
 {
     bool last =
@@ -174,7 +181,7 @@ static void arm(void)
         CHECK(fault_arm(plan));
 }
 
-/* Was it met? */
+/* Disarms the fault and returns whether it occurred. */
 static bool disarm(void)
 {
     if (check.rank != who) return false;
@@ -193,7 +200,7 @@ static void judge(int rc)
         complain(WRONG, "%s (%s), others were told otherwise", ncmpi_strerror(rc), met);
 }
 
-/* Was the fault met? */
+/* Runs one case and returns whether the fault occurred. */
 static bool one_case(void)
 {
     cases_begin("%d.%ld: %s, %s, %s %d, process %d, call %ld", row, nth, ways[way].name,
@@ -216,7 +223,8 @@ static bool one_case(void)
     return was_met;
 }
 
-/* A step with one call after the other failing; of a part, some. */
+/* Runs a step repeatedly, with a later call failing in each run. Skips some calls at
+ * random unless all cases were requested. */
 static void one_row(long first)
 {
     nth = first;
@@ -225,10 +233,11 @@ static void one_row(long first)
         if (!cases.whole) nth += cases_chance(6);
 }
 
-/* ---- all of them ---- */
+/* ---- all cases ---- */
 
-/* Is it this one's turn? One of so many is, if only a part is tried. ROMIO's collective
- * read leaves the others waiting when one process cannot read. */
+/* Returns whether to test this step with this kind of fault. Unless all cases were
+ * requested, tests only one combination in PART. Skips reads through file views, because
+ * ROMIO leaves the other processes waiting if one process cannot read. */
 static bool has_its_turn(void)
 {
     enum { PART = 150 };
@@ -238,7 +247,7 @@ static bool has_its_turn(void)
     return cases_turn(PART);
 }
 
-static void go_this_way(int the_way)
+static void try_all_steps(int the_way)
 {
     const char *from = getenv("NCMPI_FAULTS_FROM");
     int first_row = from != NULL ? atoi(from) : 0;
@@ -257,97 +266,97 @@ static void go_this_way(int the_way)
 
 static void by_choice(void)
 {
-    go_this_way(0);
+    try_all_steps(0);
 }
 
 static void direct(void)
 {
-    go_this_way(1);
+    try_all_steps(1);
 }
 
 static void node(void)
 {
-    go_this_way(2);
+    try_all_steps(2);
 }
 
 static void nodes_of_one(void)
 {
-    go_this_way(3);
+    try_all_steps(3);
 }
 
 static void nodes_of_two(void)
 {
-    go_this_way(4);
+    try_all_steps(4);
 }
 
 static void nodes_of_three(void)
 {
-    go_this_way(5);
+    try_all_steps(5);
 }
 
 static void view(void)
 {
-    go_this_way(6);
+    try_all_steps(6);
 }
 
 static void collective_only(void)
 {
-    go_this_way(7);
+    try_all_steps(7);
 }
 
 static void log_(void)
 {
-    go_this_way(8);
+    try_all_steps(8);
 }
 
 static void log_drained_at_once(void)
 {
-    go_this_way(9);
+    try_all_steps(9);
 }
 
 static void log_of_posts(void)
 {
-    go_this_way(10);
+    try_all_steps(10);
 }
 
 static void log_of_a_node(void)
 {
-    go_this_way(11);
+    try_all_steps(11);
 }
 
 static void blobs(void)
 {
-    go_this_way(12);
+    try_all_steps(12);
 }
 
 static void blobs_of_each(void)
 {
-    go_this_way(13);
+    try_all_steps(13);
 }
 
 static void log_on_blobs(void)
 {
-    go_this_way(14);
+    try_all_steps(14);
 }
 
 static void frames(void)
 {
-    go_this_way(15);
+    try_all_steps(15);
 }
 
 static void quantized(void)
 {
-    go_this_way(16);
+    try_all_steps(16);
 }
 
 static void quantized_log(void)
 {
-    go_this_way(17);
+    try_all_steps(17);
 }
 
 static void quantized_frames(void)
 {
-    go_this_way(18);
+    try_all_steps(18);
 }
 
 static const struct check_test tests[] = {

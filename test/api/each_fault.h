@@ -1,4 +1,4 @@
-/* Steps of a dataset's life, each of which is tried with one fault after the other. */
+/* The steps in a dataset's life into which each_fault.c and soak.c inject faults. */
 #ifndef EACH_FAULT_H
 #define EACH_FAULT_H
 
@@ -9,22 +9,23 @@
 
 struct step {
     const char *name;
-    bool agreed; /* all processes are told of an error, or none is */
+    bool agreed; /* whether an error on one process must be reported on all */
     int variants;
-    void (*before)(void);  /* all goes well in it */
-    int (*call)(void);     /* something fails on one process; the NC_ code */
-    void (*after)(int rc); /* and well again; no dataset is left open */
+    void (*before)(void);  /* runs without faults */
+    int (*call)(void);     /* runs with a fault on one process; returns the NC_ code */
+    void (*after)(int rc); /* runs without faults; closes the dataset */
 };
 
 enum { STEPS = 56 };
-extern const struct step steps[STEPS]; /* the last without a name */
+extern const struct step steps[STEPS]; /* terminated by an element without a name */
 
-/* The case at hand. */
+/* The current case. */
 extern const char *hints; /* "key=value;..." */
-extern int variant;       /* of the step, 0 and up */
-extern bool any_fault;    /* the fault was met, by anybody */
+extern int variant;       /* variant of the step, counted from 0 */
+extern bool any_fault;    /* whether the fault occurred on any process */
 
-/* What a step may leave, and the next one must not find: on one process. */
+/* Removes all files that a step may have left behind, so that the next step starts
+ * without them. Must be called on one process only. */
 void remove_files(void);
 
 #endif

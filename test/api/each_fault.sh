@@ -1,9 +1,9 @@
 #!/bin/bash
-# Every case of test/api/each_fault.mpi, which begins with what it is about; goes on behind
-# those that hang. Takes hours; `make check-faults`. Ends in a table.
+# Runs every case of test/api/each_fault.mpi (described at the top of its source), and continues
+# after cases that hang (`make check-faults`). Takes hours. Prints a table at the end.
 #
-#   FAULTS_WAYS        a pattern: only these ways
-#   NCMPI_TEST_PROCS   on so many processes (default 1 2 3 4)
+#   FAULTS_WAYS        pattern; only ways that match it are tested
+#   NCMPI_TEST_PROCS   process counts (default: 1 2 3 4)
 set -u
 top=${srcdir:-.}
 . "$top/test/support/launch.sh"
@@ -15,7 +15,7 @@ trap 'rm -f "$log"' EXIT
 export NCMPI_FAULTS=all NCMPI_TEST_LIMIT=86400
 bad=0 rows=()
 
-# try WAY PROCS: all cases of it, as often as it takes.
+# try WAY PROCS: runs all cases for one way. If one hangs or crashes, continues with the next.
 try() {
     local from=0.1 last cases=0 n
     : >"$log.all"
@@ -36,7 +36,7 @@ try() {
     row "$1" "$2" $((cases + ${n:-0}))
 }
 
-# How many cases of the log say that.
+# Prints the number of cases that have a log line matching a pattern.
 count() {
     grep -E "$1" "$log.all" | cut -d: -f1 | sort -u | wc -l
 }

@@ -1,6 +1,6 @@
-/* Steps whose work goes on behind the call: draining that the program has begun, closes
- * that are deferred and completed by other calls, parts that are staged before they are
- * read. */
+/* Steps whose work continues after the call returns: drains started by the program,
+ * deferred closes that later calls complete, and prefetching of parts that are read
+ * later. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "each_fault_scene.h"
 #include "pnetcdf_ext.h"
 
-/* The way's own hints, and more. */
+/* Adds these hints to the current ones. */
 static void with_hints(const char *more)
 {
     static char texts[2][6000];
@@ -18,7 +18,7 @@ static void with_hints(const char *more)
     hints = all;
 }
 
-/* In every way, but with a log. */
+/* Enables the burst buffer in the current hints and adds the given hints. */
 static void with_log(const char *more)
 {
     if (strstr(hints, "nc_burst_buf=") == NULL) with_hints("nc_burst_buf=enable");
@@ -33,7 +33,7 @@ void put_before(void)
     CHECK_NC(NC_NOERR, put_by(&families[2]));
 }
 
-/* Until all is there, or cannot be. */
+/* Starts a flush and waits until it completes or fails. */
 int flush_start(void)
 {
     int done = 0, rc = ncmpix_flush_start(ncid);
@@ -58,7 +58,8 @@ int close_for_later(void)
     return ncmpi_close(ncid);
 }
 
-/* What a thread met is tried again, and goes well now. */
+/* Completes deferred closes. Operations that failed in the background thread are retried
+ * and must now succeed. */
 void closed_later(int rc)
 {
     int waited = ncmpix_wait_closed(NULL);
@@ -77,7 +78,8 @@ int wait_closed(void)
     return ncmpix_wait_closed(NULL);
 }
 
-/* Of another name: it is made, or the first could not be completed. */
+/* A second dataset that the step creates. It must exist afterwards unless its deferred
+ * close could not be completed. */
 static int other;
 
 int create_another(void)
@@ -111,7 +113,8 @@ void open_staged(void)
     CHECK_NC(NC_NOERR, open_to_read());
 }
 
-/* One variable or the file, by each process or together, and read then. */
+/* Prefetches one variable or the whole file, independently or collectively, and then
+ * reads it. */
 int prefetch(void)
 {
     const int varids[] = {wide, NC_GLOBAL, NC_GLOBAL};

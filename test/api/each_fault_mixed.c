@@ -1,5 +1,5 @@
-/* Steps in which processes have different things to do, or many: puts and gets of
- * wide(w). */
+/* Steps in which the processes have different roles or post several requests each. The
+ * steps put and get the variable wide(w). */
 #include <string.h>
 
 #include "each_fault_scene.h"
@@ -7,14 +7,16 @@
 
 enum { W = WIDE_EACH };
 
-/* ---- mixed work ---- */
+/* ---- different roles ---- */
 
 static int role(void)
 {
     return (check.rank + variant / 2) % ROLES;
 }
 
-/* A process's places of wide that it has to do with, every other one or all. */
+/* Computes which elements of this process's part of `wide` to access: all of them, every
+ * second one, or none. Returns their number, or 0 if the process passes invalid
+ * arguments. */
 static MPI_Offset slab_of(MPI_Offset *start, MPI_Offset *count, MPI_Offset *stride)
 {
     *start = (MPI_Offset)W * check.rank;
@@ -61,7 +63,7 @@ int put_mixed(void)
 void mixed_is_there(int rc)
 {
     int before = told;
-    if (!calm_down()) {
+    if (!sync_until_quiet()) {
         as_it_should_be(rc);
         return;
     }
@@ -87,13 +89,13 @@ int get_mixed(void)
     return mixed(false, 1, variant % 2 == 1);
 }
 
-/* ---- many requests, each of which is told how it went ---- */
+/* ---- many requests, each with its own status ---- */
 
 enum { REQUESTS = 4, PART = W / REQUESTS };
 static int statuses[REQUESTS];
 
-/* Posts all of wide that is this process's, and waits: the parts by turns dense and with
- * gaps. */
+/* Posts several requests for this process's elements of `wide`, alternately with and
+ * without gaps, and waits for them. */
 static int all_parts(bool put, int round, int values[REQUESTS][PART])
 {
     int ids[REQUESTS], first = NC_NOERR;
@@ -118,7 +120,7 @@ static int all_parts(bool put, int round, int values[REQUESTS][PART])
     return first != NC_NOERR ? first : rc;
 }
 
-/* Have the requests that went well the values of a round? */
+/* Checks that every part whose request succeeded has the values of the given round. */
 static void parts_hold(int round, int values[REQUESTS][PART])
 {
     for (int i = 0; i < REQUESTS; i++)
@@ -140,7 +142,7 @@ void parts_are_there(int rc)
 {
     int values[REQUESTS][PART], told_of[REQUESTS];
     memcpy(told_of, statuses, sizeof told_of);
-    if (!calm_down()) {
+    if (!sync_until_quiet()) {
         as_it_should_be(rc);
         return;
     }

@@ -1,25 +1,29 @@
-/* What the steps have in common: the dataset, and what must be in it. */
+/* Sets up the dataset that all steps share, and checks its contents. */
 #ifndef EACH_FAULT_SCENE_H
 #define EACH_FAULT_SCENE_H
 
 #include "each_fault.h"
 #include "fault_calls.h"
 
-enum { WIDE_EACH = 600 }; /* elements of wide for each process */
+enum { WIDE_EACH = 600 }; /* elements of `wide` per process */
 
-extern int ncid, wide; /* the dataset at hand, a variable of it */
-extern int told;       /* what this process was told of its put */
+extern int ncid, wide; /* the current dataset, and a variable in it */
+extern int told;       /* code that this process's last put returned */
 
-/* Of variables that are quantized, if the hints at hand say so. */
+/* KEPT_BITS is the number of bits that the hint nc_quantize preserves. type_of_variables
+ * returns the type of the variables: float if the current hints enable quantization, int
+ * otherwise. */
 enum { KEPT_BITS = 9 };
 nc_type type_of_variables(void);
-/* value_at as it comes back. */
+/* Returns the value that a get must return after a put of value_at(round, place): the
+ * quantized value if the current hints enable quantization. */
 int value_in(int round, MPI_Offset place);
 
-/* Did all processes succeed? */
+/* Returns whether all processes succeeded. */
 bool all_well(int rc);
 
-/* The hints at hand, made by functions of MPI that fail for nobody. */
+/* Creates an info object with the current hints. Uses PMPI functions, into which no
+ * faults are injected. */
 MPI_Info info_of_hints(void);
 
 int create(void);
@@ -27,17 +31,23 @@ int open_to_write(void);
 int open_to_read(void);
 void close_it(void);
 
-/* A dataset with values, in collective data mode; closed. */
+/* Both functions create a dataset with values. ready leaves it in collective data mode;
+ * file_there closes it. */
 void ready(void);
 void file_there(void);
 
-/* This process's elements of fixed, or of new records, as the variant says. */
+/* put_by puts this process's elements of `fixed` or, for odd variants, appends records to
+ * `series`. get_by gets this process's elements of `fixed`. */
 int put_by(const struct family *f);
 int get_by(const struct family *f);
 
-/* All that is known to be in the dataset is, now and when it is opened again: behind
- * steps that leave it open, that leave it closed, and that open it. */
-bool calm_down(void);
+/* Calls sync, and calls it again if it fails, because the error may come from another
+ * process. Returns false if nothing can be read until the dataset is reopened. */
+bool sync_until_quiet(void);
+
+/* Check that the dataset has the expected contents, both now (if it is open) and after it
+ * is reopened. Use as_it_should_be after a step that leaves the dataset open, given_up
+ * after one that closes it, and opened after one that opens it. */
 void as_it_should_be(int rc);
 void given_up(int rc);
 void opened(int rc);
@@ -53,7 +63,7 @@ void parts_are_there(int rc);
 void parts_there(void);
 int get_parts(void);
 
-/* ---- each_fault_later.c: what goes on behind a call ---- */
+/* ---- each_fault_later.c: work that continues after a call ---- */
 void put_before(void);
 int flush_start(void);
 void put_for_later(void);

@@ -1,6 +1,6 @@
-/* The steps, and whether the dataset is afterwards what it should be: variables fixed(x),
- * series(t) and wide(w) are what the step is about, kept(x) has been written before and
- * must always be there. */
+/* Defines the steps, and checks the dataset after each of them. The steps access the
+ * variables fixed(x), series(t) and wide(w). kept(x) is written before any step and must
+ * always remain intact. */
 #include "each_fault_scene.h"
 
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "kept_files.h"
 #include "rounded.h"
 
-enum { SHIFT = N }; /* new records for each process */
+enum { SHIFT = N }; /* number of new records per process */
 
 int ncid, wide, told = NC_NOERR;
 static int x, t, fixed, series, kept, filled, late;
 
-/* ---- of all processes ---- */
+/* ---- agreement ---- */
 
 bool all_well(int rc)
 {
@@ -26,7 +26,8 @@ bool all_well(int rc)
 
 /* ---- a dataset ---- */
 
-/* With functions of MPI that fail for nobody, like all that the steps call themselves. */
+/* The tests make their own MPI calls through PMPI functions, into which no faults are
+ * injected. */
 MPI_Info info_of_hints(void)
 {
     char text[6000], *rest = text;
@@ -100,8 +101,8 @@ static void define(void)
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
 }
 
-/* Values of round 1 in three variables, put by each process alone; but where what is put
- * together first goes to subfiles, together. */
+/* Puts the values of round 1 to three variables. Uses independent puts unless blobs are
+ * enabled: to be stored in subfiles, a variable must first be put collectively. */
 static void write_first(void)
 {
     const int varids[] = {kept, fixed, series};
@@ -132,21 +133,22 @@ static void in_data_mode(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- what must be in it ---- */
+/* ---- expected contents ---- */
 
-static bool written;                /* are the values of round 1 in it? */
-static int target = -1;             /* of the put that `told` is about */
-static const struct family *family; /* by which; NULL: none */
-static MPI_Offset shift;            /* of its places */
-static bool had;                    /* were values of round 1 there? */
+static bool written;                /* whether the values of round 1 were put */
+static int target = -1;             /* variable to which this process last put */
+static const struct family *family; /* function family of that put; NULL if none */
+static MPI_Offset shift;            /* offset added to that put's indices */
+static bool had;                    /* whether round 1 put values to those elements */
 
-/* Reads this process's places of a variable: each must have the value of one of two
- * rounds. */
+/* Reads this process's elements of a variable and checks that each has the value of one
+ * of the two given rounds. If `here` is false, the process participates in the call but
+ * reads nothing. */
 static void holds(enum verdict v, int varid, enum shape shape, MPI_Offset by, int round,
                   int other, bool here)
 {
     struct arguments g;
-    struct family same = families[3]; /* any place can be read with strides */
+    struct family same = families[3]; /* a strided get can access any element */
     same.shape = shape;
     prepare(&g, &same, varid, false, 0);
     g.start[0] = here ? g.start[0] + by : 0;
@@ -162,9 +164,9 @@ static void holds(enum verdict v, int varid, enum shape shape, MPI_Offset by, in
     }
 }
 
-/* This process's part of record RECORD of filled, put or looked for. */
+/* Puts or gets this process's part of record RECORD of `filled`. */
 enum { RECORD = 2 };
-static bool record_told; /* its put went well */
+static bool record_told; /* whether this process's put of the record succeeded */
 
 static int part_of_record(bool put, int *values)
 {
@@ -192,18 +194,19 @@ static void holds_all(void)
           told == NC_NOERR ? 2 : 1, told == NC_NOERR || had);
 }
 
-/* A redefinition that could be neither completed nor taken back, on a disk that stays
- * full, waits for the next opening, and each call says so until then. */
+/* Returns whether some process reported that a redefinition could be neither completed
+ * nor undone because writes keep failing. All calls report this error until the dataset
+ * is reopened, which completes the redefinition. */
 static bool waits_for_opening(int rc)
 {
     bool says_so = rc != NC_NOERR &&
-                   strstr(ncmpi_strerror(rc), "neither completed nor taken back") != NULL;
+                   strstr(ncmpi_strerror(rc), "neither completed nor undone") != NULL;
     return any_fault && cases_most(says_so) > 0;
 }
 
-/* What one process met the others may be told by the next call, and by no more. False:
- * there is nothing to be read in this opening. */
-bool calm_down(void)
+/* The first sync may report another process's error. The second must succeed, unless an
+ * interrupted redefinition keeps the dataset unreadable until it is reopened. */
+bool sync_until_quiet(void)
 {
     int rc = ncmpi_sync(ncid);
     if (!any_fault && rc != NC_NOERR) complain(WRONG, "sync: %s", ncmpi_strerror(rc));
@@ -221,8 +224,8 @@ void close_it(void)
     if (rc != NC_NOERR && !any_fault) complain(WRONG, "close: %s", ncmpi_strerror(rc));
 }
 
-/* In a new opening; one for writing replays what was left in logs, and ends a
- * redefinition that was interrupted. */
+/* Reopens the dataset and checks it. Opening it for writing replays logs and completes an
+ * interrupted redefinition. */
 static void reopened_by(int (*open)(void))
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -242,11 +245,11 @@ static void reopened(void)
     reopened_by(logs ? open_to_write : open_to_read);
 }
 
-/* A dataset in data mode: now, and when it was closed. */
+/* Checks a dataset in data mode, then closes it and checks it again. */
 void as_it_should_be(int rc)
 {
     (void)rc;
-    bool readable = calm_down();
+    bool readable = sync_until_quiet();
     if (readable) holds_all();
     close_it();
     if (readable)
@@ -275,7 +278,8 @@ static void nothing(void)
     without_data();
 }
 
-/* Then a dataset is made, if need be by another call. */
+/* Writes to the dataset that the step created. If the step failed, first creates the
+ * dataset. */
 static void made(int rc)
 {
     if (rc != NC_NOERR && create() != NC_NOERR) {
@@ -354,7 +358,7 @@ static void in_define_mode(int rc)
     as_it_should_be(rc);
 }
 
-/* Definitions that make all data move. */
+/* Adds definitions that make enddef move all data. */
 static void redefined(void)
 {
     ready();
@@ -441,7 +445,7 @@ static void ready_alone(void)
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
 }
 
-/* Puts of this process alone, as it was told; new records. */
+/* Appends records with independent puts. */
 static void put_alone(struct arguments *g)
 {
     family = &families[2];
@@ -494,7 +498,8 @@ static int end_indep(void)
 
 static void together_again(int rc)
 {
-    if (rc != NC_NOERR) (void)ncmpi_end_indep_data(ncid); /* it may have ended */
+    /* Independent mode may already have ended. */
+    if (rc != NC_NOERR) (void)ncmpi_end_indep_data(ncid);
     as_it_should_be(rc);
 }
 
@@ -503,16 +508,16 @@ static int close_now(void)
     return ncmpi_close(ncid);
 }
 
-/* ---- data, all together ---- */
+/* ---- collective data calls ---- */
 
-enum { BY_FAMILY = 2 * FIRST_FAMILIES }; /* each with fixed values, or with records */
+enum { BY_FAMILY = 2 * FIRST_FAMILIES }; /* each family for `fixed` and for records */
 
 static const struct family *family_at_hand(void)
 {
     return &families[variant / 2];
 }
 
-/* This process's elements of fixed, or of new records. */
+/* Puts this process's elements of `fixed`, or of new records. */
 int put_by(const struct family *f)
 {
     struct arguments g;
@@ -525,7 +530,7 @@ int put_by(const struct family *f)
     if (moves) g.start[0] += shift;
     for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
         g.values[i] = value_at(2, place_of(f->shape, i) + shift);
-    if ((f->takes & FILETYPE) && moves) { /* whose offsets are those of fixed variables */
+    if ((f->takes & FILETYPE) && moves) { /* offsets in the type refer to `fixed` */
         target = fixed;
         shift = 0;
         had = true;
@@ -554,7 +559,7 @@ static int put_next(void)
     return put_by(family_at_hand());
 }
 
-/* Of a variable that has nothing yet. */
+/* Puts to a variable that has no values yet. */
 static int put_first(void)
 {
     struct arguments g;
@@ -566,7 +571,7 @@ static int put_first(void)
     return told = family->call(ncid, &g.a, true);
 }
 
-/* A record behind the last, of a variable of records that has more than one dimension. */
+/* Appends a record to a record variable with two dimensions. */
 static int put_record(void)
 {
     int values[N];
@@ -582,14 +587,15 @@ static int get_next(void)
     return get_by(family_at_hand());
 }
 
-/* The node's memory is there already. */
+/* Gets some data, so that the node's shared memory already exists when the step runs. */
 static void warm(void)
 {
     ready();
     CHECK_NC(NC_NOERR, get_by(&families[2]));
 }
 
-/* It is that of a dataset that was closed. */
+/* Gets data from another dataset and closes it, so that the node's shared memory already
+ * exists when the step runs. */
 static void pooled(void)
 {
     ready();
@@ -599,10 +605,10 @@ static void pooled(void)
     ready();
 }
 
-/* ---- what a killed job leaves ---- */
+/* ---- after a killed job ---- */
 
-/* In every way, through logs that no thread drains while they are kept, and which whoever
- * reads may replay, too. */
+/* Adds hints so that logs are drained only by a flush or close, and so that opening the
+ * dataset for reading also replays them. */
 static void through_logs(void)
 {
     static char with_logs[600];
@@ -612,7 +618,7 @@ static void through_logs(void)
     hints = with_logs;
 }
 
-/* Its puts have returned. */
+/* Leaves logs behind, as if the job had been killed after its puts returned. */
 static void logs_left(void)
 {
     through_logs();
@@ -623,8 +629,8 @@ static void logs_left(void)
     kept_files_put_back();
 }
 
-/* From some write on the file takes none, so that data which have begun to move can go
- * neither on nor back. */
+/* Interrupts a redefinition by making all writes fail from some point on. If it has
+ * already started to move data, it can be neither completed nor undone. */
 static void redefinition_left(void)
 {
     char plan[5000];
@@ -678,7 +684,8 @@ const struct step steps[STEPS] = {
     {"prefetch", false, 3, open_staged, prefetch, as_it_should_be},
 };
 
-/* A journal may be left, as the words say; subfiles are the dataset's. */
+/* Besides the datasets, removes subfiles and a journal that a step may have left
+ * behind. */
 void remove_files(void)
 {
     static const char *const names[] = {"a.nc",      "a.nc.redef", "a.nc.0000",

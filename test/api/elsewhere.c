@@ -1,6 +1,6 @@
-/* A program changes its directory, or gives a dataset's file another name, while it is
- * open: all that is written later still goes to that file, and what lies under the
- * dataset's name by then stays as it is. */
+/* Changes the working directory, or renames the dataset's file, while the dataset is
+ * open. Later data must still go to the original file. If another file then has the
+ * dataset's path, that file must not change. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void go(const char *path)
 
 static const char words[] = "what somebody else has written";
 
-/* Another file is where the dataset's name leads to from here. */
+/* Creates an unrelated file at the path to which the dataset's name now resolves. */
 static void put_other(const char *path)
 {
     if (check.rank == 0) {
@@ -66,14 +66,15 @@ static const char *const ways[] = {
     "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
     "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
     "nc_transfer=node",
-#ifndef OMPI_MAJOR_VERSION /* there nothing goes through views */
+#ifndef OMPI_MAJOR_VERSION /* Open MPI does not use views */
     "nc_transfer=view",
 #endif
     "nc_report=report.txt",
     "nc_trace=trace.json"};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* The beginning of it, in a directory with another one in it. */
+/* Creates the dataset in the current directory, together with a subdirectory and a
+ * directory for logs. */
 static int create_here(const char *hints)
 {
     int ncid, dim, v;
@@ -92,7 +93,8 @@ static int create_here(const char *hints)
     return ncid;
 }
 
-/* Every second element, so that the ways of transfer differ. */
+/* Puts every second element, because the transfer methods differ most for strided
+ * puts. */
 static int put(int ncid, int varid)
 {
     int values[N / 2];
@@ -119,7 +121,8 @@ static void check_values(const char *path)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Puts before and behind a pass through define mode, with time for threads to drain. */
+/* Puts data before and after a second define phase, and gives background threads time to
+ * drain logs. */
 static void write_rest(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -133,7 +136,7 @@ static void write_rest(int ncid)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void it_goes_to_another_directory(void)
+static void transfers_continue_after_a_change_of_directory(void)
 {
     for (int i = 0; i < WAYS; i++) {
         go(check_path(""));
@@ -152,8 +155,8 @@ static void it_goes_to_another_directory(void)
     go(before);
 }
 
-/* A transfer that has to open the file once more says that it is not there. */
-static void its_file_gets_another_name(void)
+/* A transfer method that has to reopen the file must report that the file is gone. */
+static void transfers_continue_or_fail_after_the_file_was_renamed(void)
 {
     for (int i = 0; i < WAYS; i++) {
         bool opens_again = strcmp(ways[i], "nc_transfer=view") == 0;
@@ -174,7 +177,7 @@ static void its_file_gets_another_name(void)
     go(before);
 }
 
-static void abort_removes_what_create_made(void)
+static void abort_removes_only_the_file_that_create_made(void)
 {
     for (int i = 0; i < WAYS; i++) {
         go(check_path(""));
@@ -196,9 +199,12 @@ static void abort_removes_what_create_made(void)
 }
 
 static const struct check_test tests[] = {
-    {"it goes to another directory", it_goes_to_another_directory, 0},
-    {"its file gets another name", its_file_gets_another_name, 0},
-    {"abort removes what create made", abort_removes_what_create_made, 0},
+    {"transfers continue after a change of directory",
+     transfers_continue_after_a_change_of_directory, 0},
+    {"transfers continue, or fail, after the file was renamed",
+     transfers_continue_or_fail_after_the_file_was_renamed, 0},
+    {"abort removes only the file that create made",
+     abort_removes_only_the_file_that_create_made, 0},
     {NULL, NULL, 0},
 };
 

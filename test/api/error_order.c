@@ -1,9 +1,10 @@
-/* Of several mistakes in one data call, which is told; and that every one is. */
+/* Tests which error a data call or definition returns if several arguments are invalid,
+ * and that an error in any single argument is detected. */
 #include "made_dataset.h"
 
 static int ncid, v, text, readonly;
 
-/* Datasets: one in collective data mode, and one that cannot be written. */
+/* Creates two datasets, one writable and one opened for reading only. */
 static void two_datasets(void)
 {
     int dims[2];
@@ -22,8 +23,8 @@ static void close_both(void)
     close_dataset(readonly);
 }
 
-/* One call with everything wrong that the arguments say, and the code expected.
- * Collective calls are made on all processes alike. */
+/* Makes a put and a get with the given arguments, several of which may be invalid, and
+ * checks the codes. In collective mode, all processes pass the same arguments. */
 static void put_and_get(int put_code, int get_code, int id, int varid,
                         const MPI_Offset *start, const MPI_Offset *count,
                         const MPI_Offset *stride)
@@ -56,14 +57,14 @@ static void no_buffer(int code, const MPI_Offset *start, const MPI_Offset *count
                        : ncmpi_get_vars_int(ncid, v, start, count, stride, NULL));
 }
 
-static void mistakes_of_mode_and_id(void)
+static void errors_of_mode_and_id_have_PnetCDFs_codes(void)
 {
     MPI_Offset start[2] = {9, 9}, count[2] = {9, 9}, stride[2] = {-1, 0};
     two_datasets();
     both(NC_EBADID, 999, 99, start, count, stride);
     both(NC_EINDEFINE, ncid, 99, start, count, stride);
     begin_data(ncid);
-    check.collective = !check.collective; /* the wrong calls for the mode */
+    check.collective = !check.collective; /* calls functions of the wrong mode */
     both(check.collective ? NC_EINDEP : NC_ENOTINDEP, ncid, 99, start, count, stride);
     check.collective = !check.collective;
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(readonly));
@@ -72,7 +73,7 @@ static void mistakes_of_mode_and_id(void)
     close_both();
 }
 
-static void mistakes_of_variable_and_place(void)
+static void errors_of_variable_and_position_have_PnetCDFs_codes(void)
 {
     MPI_Offset good_start[2] = {0, 0}, good_count[2] = {2, 2}, good_stride[2] = {1, 2};
     MPI_Offset far_start[2] = {4, 0}, negative[2] = {0, -1}, long_count[2] = {2, 6};
@@ -99,18 +100,18 @@ static void mistakes_of_variable_and_place(void)
     close_both();
 }
 
-static void edges_count_with_their_strides(void)
+static void edges_are_checked_with_strides(void)
 {
     MPI_Offset start[2] = {0, 1}, count[2] = {1, 2}, stride[2] = {1, 3};
     two_datasets();
     begin_data(ncid);
-    both(NC_NOERR, ncid, v, start, count, stride); /* 1 and 4 of 5 */
+    both(NC_NOERR, ncid, v, start, count, stride); /* accesses elements 1 and 4 of 5 */
     start[1] = 2;
-    both(NC_EEDGE, ncid, v, start, count, stride); /* 2 and 5 */
+    both(NC_EEDGE, ncid, v, start, count, stride); /* would access elements 2 and 5 */
     stride[1] = 1LL << 62;
     both(NC_EEDGE, ncid, v, start, count, stride);
     count[1] = 1;
-    both(NC_NOERR, ncid, v, start, count, stride); /* one element has no stride */
+    both(NC_NOERR, ncid, v, start, count, stride); /* stride is unused if count is 1 */
     count[1] = 1LL << 62;
     both(NC_EEDGE, ncid, v, start, count, NULL);
     start[1] = 1LL << 62;
@@ -119,7 +120,7 @@ static void edges_count_with_their_strides(void)
     close_both();
 }
 
-static void single_elements_are_checked_too(void)
+static void single_elements_are_checked(void)
 {
     MPI_Offset place[2] = {0, 5};
     int value = 1;
@@ -138,16 +139,16 @@ static void single_elements_are_checked_too(void)
     close_both();
 }
 
-/* That there is no buffer for it comes before anything about where; a start that is
- * NULL has a code of its own there. */
-static void lists_of_places(void)
+/* A missing attached buffer is reported before an invalid position. If the list of starts
+ * is NULL or has a NULL element, the call returns NC_ENULLSTART. */
+static void errors_in_lists_of_positions_have_PnetCDFs_codes(void)
 {
     MPI_Offset far[2] = {4, 0}, good[2] = {0, 0}, *starts[2] = {good, far};
     MPI_Offset *gap[2] = {good, NULL};
     int values[2] = {1, 2}, id;
     two_datasets();
     CHECK_NC(NC_ENOTVAR, ncmpi_bput_varn_int(ncid, 99, 2, starts, NULL, values, &id));
-    bool log = has_log(ncid); /* which needs no buffer */
+    bool log = has_log(ncid); /* a bput to a log needs no buffer */
     CHECK_NC(log ? NC_EINVALCOORDS : NC_ENULLABUF,
              ncmpi_bput_varn_int(ncid, v, 2, starts, NULL, values, &id));
     CHECK_NC(log ? NC_ENULLSTART : NC_ENULLABUF,
@@ -164,7 +165,7 @@ static void lists_of_places(void)
     close_both();
 }
 
-static void a_bad_place_comes_before_a_bad_value(void)
+static void a_position_out_of_bounds_is_reported_before_a_range_error(void)
 {
     MPI_Offset start[2] = {0, 0}, count[2] = {1, 6};
     double values[6] = {1e30, 1e30, 1e30, 1e30, 1e30, 1e30};
@@ -181,8 +182,8 @@ static void a_bad_place_comes_before_a_bad_value(void)
     close_both();
 }
 
-/* What PnetCDF says, where several things could be said; test/differ finds more. */
-static void mistakes_in_definitions(void)
+/* The expected codes are PnetCDF's. test/differ compares more cases. */
+static void errors_in_definitions_have_PnetCDFs_codes(void)
 {
     int id, bad[2] = {0, 99}, n = -1, old;
     MPI_Offset size = -1;
@@ -218,12 +219,13 @@ static void mistakes_in_definitions(void)
     close_both();
 }
 
-static void formats_that_are_not_built(void)
+static void formats_that_are_not_built_in_are_refused(void)
 {
     int old, id;
     CHECK_NC(NC_ENOTBUILT,
              ncmpi_create(MPI_COMM_WORLD, check_path("c.nc"), NC_BP, MPI_INFO_NULL, &id));
-    /* netCDF-4 is, or what is missing is named */
+    /* Succeeds if netCDF-4 is built in. Otherwise the message must name the missing
+     * component. */
     CHECK_NC(NC_NOERR, ncmpi_set_default_format(NC_FORMAT_NETCDF4, &old));
     int err =
         ncmpi_create(MPI_COMM_WORLD, check_path("c.nc"), NC_CLOBBER, MPI_INFO_NULL, &id);
@@ -236,7 +238,7 @@ static void formats_that_are_not_built(void)
     CHECK_NC(NC_NOERR, ncmpi_set_default_format(old, NULL));
 }
 
-static void mistakes_of_the_buffer(void)
+static void buffer_errors_have_PnetCDFs_codes(void)
 {
     MPI_Offset start[2] = {0, 0}, far[2] = {9, 0}, count[2] = {1, 2};
     int values[2] = {1, 2}, id = -77;
@@ -250,8 +252,8 @@ static void mistakes_of_the_buffer(void)
              ncmpi_iput_vara(ncid, v, start, count, values, -7, MPI_INT, &id));
     CHECK_NC(NC_EINVALCOORDS,
              ncmpi_iput_vara(ncid, v, far, count, values, -7, MPI_INT, &id));
-    /* a buffer of nothing is a request for nothing, but in a collective call a mismatch
-     */
+    /* If the buffer count is 0, a post returns a null request, but a collective call
+     * returns an error. */
     CHECK_NC(NC_NOERR, ncmpi_iput_vara(ncid, v, start, count, values, 0, MPI_INT, &id));
     CHECK_EQ(NC_REQ_NULL, id);
     begin_data(ncid);
@@ -264,18 +266,24 @@ static void mistakes_of_the_buffer(void)
 }
 
 static const struct check_test tests[] = {
-    {"mistakes in definitions", mistakes_in_definitions, CHECK_FORMATS},
-    {"formats that are not built", formats_that_are_not_built, 0},
-    {"mistakes of the buffer", mistakes_of_the_buffer, CHECK_FORMATS | CHECK_MODES},
-    {"mistakes of mode and id", mistakes_of_mode_and_id, CHECK_FORMATS | CHECK_MODES},
-    {"mistakes of variable and place", mistakes_of_variable_and_place,
+    {"errors in definitions have PnetCDF's codes",
+     errors_in_definitions_have_PnetCDFs_codes, CHECK_FORMATS},
+    {"formats that are not built in are refused",
+     formats_that_are_not_built_in_are_refused, 0},
+    {"buffer errors have PnetCDF's codes", buffer_errors_have_PnetCDFs_codes,
      CHECK_FORMATS | CHECK_MODES},
-    {"edges count with their strides", edges_count_with_their_strides,
+    {"errors of mode and id have PnetCDF's codes",
+     errors_of_mode_and_id_have_PnetCDFs_codes, CHECK_FORMATS | CHECK_MODES},
+    {"errors of variable and position have PnetCDF's codes",
+     errors_of_variable_and_position_have_PnetCDFs_codes, CHECK_FORMATS | CHECK_MODES},
+    {"edges are checked with strides", edges_are_checked_with_strides,
      CHECK_FORMATS | CHECK_MODES},
-    {"single elements are checked too", single_elements_are_checked_too,
+    {"single elements are checked", single_elements_are_checked,
      CHECK_FORMATS | CHECK_MODES},
-    {"lists of places", lists_of_places, CHECK_FORMATS},
-    {"a bad place comes before a bad value", a_bad_place_comes_before_a_bad_value,
+    {"errors in lists of positions have PnetCDF's codes",
+     errors_in_lists_of_positions_have_PnetCDFs_codes, CHECK_FORMATS},
+    {"a position out of bounds is reported before a range error",
+     a_position_out_of_bounds_is_reported_before_a_range_error,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };

@@ -1,11 +1,11 @@
-/* What the library says of its errors and of itself. */
+/* Tests the names and messages of error codes, and the version string. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-static void every_code_has_a_name_and_a_text(void)
+static void every_code_has_a_name_and_a_message(void)
 {
     static const struct {
         int code;
@@ -27,7 +27,7 @@ static void every_code_has_a_name_and_a_text(void)
     }
 }
 
-static void texts_of_different_codes_differ(void)
+static void messages_of_different_codes_differ(void)
 {
     char text[300];
     for (int code = -33; code >= -78; code--)
@@ -38,7 +38,7 @@ static void texts_of_different_codes_differ(void)
         }
 }
 
-static void positive_codes_are_the_systems(void)
+static void positive_codes_are_errors_of_the_system(void)
 {
     CHECK_STR(strerror(ENOSPC), ncmpi_strerror(ENOSPC));
     CHECK_STR(strerror(EACCES), ncmpi_strerror(EACCES));
@@ -49,8 +49,8 @@ static bool begins(const char *text, const char *words)
     return strncmp(text, words, strlen(words)) == 0;
 }
 
-/* Programs compare the beginnings of these. */
-static void what_programs_compare_stays(void)
+/* The beginnings of these messages must not change, because programs compare them. */
+static void messages_that_programs_compare_are_unchanged(void)
 {
     CHECK(begins(ncmpi_strerror(-9999), "Unknown Error"));
     CHECK(begins(ncmpi_strerror(99999), "Unknown Error"));
@@ -60,13 +60,13 @@ static void what_programs_compare_stays(void)
     CHECK_STR("No error", ncmpi_strerror(NC_NOERR));
 }
 
-static void unknown_codes_are_told_as_such(void)
+static void unknown_codes_are_reported_as_unknown(void)
 {
     CHECK(strstr(ncmpi_strerror(-9999), "9999") != NULL);
     CHECK(strstr(ncmpi_strerrno(-9999), "9999") != NULL);
 }
 
-static void the_version_is_told(void)
+static void the_version_is_reported(void)
 {
     const char *text = ncmpi_inq_libvers();
     char number[64];
@@ -74,24 +74,26 @@ static void the_version_is_told(void)
              PNETCDF_VERSION_MINOR, PNETCDF_VERSION_SUB);
     CHECK_STR(PNETCDF_VERSION, number);
     CHECK(text != NULL && strstr(text, "(ncmpi " NCMPI_VERSION ") of ") != NULL);
-    /* Programs take the version up to the first blank. */
+    /* Programs parse the version string up to its first blank. */
     CHECK(strcspn(text, " ") == strlen(number) &&
           strncmp(text, number, strlen(number)) == 0);
     snprintf(number, sizeof number, "%d.%d.%d", NCMPI_VERSION_MAJOR, NCMPI_VERSION_MINOR,
              NCMPI_VERSION_SUB);
     CHECK_STR(NCMPI_VERSION, number);
-    CHECK(strlen(text) < 80); /* Fortran's result */
+    CHECK(strlen(text) < 80); /* result length of the Fortran function */
     CHECK_STR(PNETCDF_VERSION, PNETCDF_VERSION_PRE);
     CHECK(strstr(text, PNETCDF_RELEASE_DATE) != NULL);
 }
 
 static const struct check_test tests[] = {
-    {"every code has a name and a text", every_code_has_a_name_and_a_text, 0},
-    {"texts of different codes differ", texts_of_different_codes_differ, 0},
-    {"positive codes are the system's", positive_codes_are_the_systems, 0},
-    {"unknown codes are told as such", unknown_codes_are_told_as_such, 0},
-    {"what programs compare stays", what_programs_compare_stays, 0},
-    {"the version is told", the_version_is_told, 0},
+    {"every code has a name and a message", every_code_has_a_name_and_a_message, 0},
+    {"messages of different codes differ", messages_of_different_codes_differ, 0},
+    {"positive codes are errors of the system", positive_codes_are_errors_of_the_system,
+     0},
+    {"unknown codes are reported as unknown", unknown_codes_are_reported_as_unknown, 0},
+    {"messages that programs compare are unchanged",
+     messages_that_programs_compare_are_unchanged, 0},
+    {"the version is reported", the_version_is_reported, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,6 @@
-/* The words behind an error's text name what it is about, and are of the call that
- * returned it: never of an earlier one with the same code. */
+/* Tests the details that ncmpi_strerror appends to a message. They must name the object
+ * on which the call failed, and must not be left over from an earlier call that returned
+ * the same code. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ static void open_both(void)
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, v, "units", 1, "K"));
 }
 
-/* The text of this error has these words. */
+/* Checks that a call returned the given code and that the code's message contains the
+ * given text. */
 static void told(int code, int err, const char *words, int line)
 {
     char shown[300];
@@ -30,22 +32,22 @@ static void told(int code, int err, const char *words, int line)
 }
 #define TOLD(code, call, words) told(code, call, words, __LINE__)
 
-static void definitions_are_named(void)
+static void messages_name_the_definition(void)
 {
     int id, dim = 17, value = 5;
     MPI_Offset length;
     open_both();
     TOLD(NC_EBADTYPE, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, &value),
-         "variable 'temp' NC_BYTE");
+         "variable 'temp' has type NC_BYTE");
     TOLD(NC_EBADTYPE, ncmpi_def_var(ncid, "w", 99, 0, NULL, &id), "99");
     TOLD(NC_EBADTYPE, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, &value),
-         "variable 'temp' NC_BYTE");
+         "variable 'temp' has type NC_BYTE");
     TOLD(NC_EBADDIM, ncmpi_def_var(ncid, "z", NC_INT, 1, &dim, &id), "'z'");
     TOLD(NC_EBADDIM, ncmpi_inq_dimid(ncid, "lat", &id), "'lat'");
-    TOLD(NC_EBADDIM, ncmpi_inq_dimlen(ncid, 5, &length), "id 5; the dataset has 2");
+    TOLD(NC_EBADDIM, ncmpi_inq_dimlen(ncid, 5, &length), "id 5, but the dataset has 2");
     TOLD(NC_EBADDIM, ncmpi_rename_dim(ncid, 6, "q"), "id 6");
     TOLD(NC_ENOTVAR, ncmpi_inq_varid(ncid, "wind", &id), "'wind'");
-    TOLD(NC_ENOTVAR, ncmpi_inq_varndims(ncid, 7, &id), "id 7; the dataset has 2");
+    TOLD(NC_ENOTVAR, ncmpi_inq_varndims(ncid, 7, &id), "id 7, but the dataset has 2");
     TOLD(NC_ENOTVAR, ncmpi_inq_attlen(ncid, 8, "units", &length), "id 8");
     TOLD(NC_ENOTVAR, ncmpi_rename_var(ncid, 9, "q"), "id 9");
     TOLD(NC_EGLOBAL, ncmpi_inq_varndims(ncid, NC_GLOBAL, &id), "NC_GLOBAL");
@@ -55,7 +57,7 @@ static void definitions_are_named(void)
          "global attribute 'title'");
     TOLD(NC_ENOTATT, ncmpi_del_att(ncid, v, "offset"), "'offset'");
     TOLD(NC_ECHAR, ncmpi_get_att_int(ncid, v, "units", &value),
-         "'units' has type NC_CHAR, the values are numbers");
+         "'units' has type NC_CHAR, but the values are numbers");
     TOLD(NC_EINVAL, ncmpi_put_att_text(ncid, v, "units", -3, "K"), "-3 elements");
     TOLD(NC_EINVAL, ncmpi_set_fill(ncid, 77, NULL), "0x4d");
     TOLD(NC_EINVAL, ncmpi_put_att_text(ncid, v, "note", 1, NULL), "'note'");
@@ -66,7 +68,7 @@ static void definitions_are_named(void)
     close_dataset(ncid);
 }
 
-static void data_calls_are_named(void)
+static void messages_name_the_data_call(void)
 {
     MPI_Offset start[2] = {0, 0}, count[2] = {1, 4}, stride[2] = {1, 0};
     MPI_Offset minus[2] = {1, -3}, long_count[2] = {1, 5}, outside[2] = {0, 4};
@@ -85,9 +87,9 @@ static void data_calls_are_named(void)
     TOLD(NC_EEDGE, ncmpi_put_vara_int_all(ncid, v, start, long_count, values), "count 5");
     TOLD(NC_EINVALCOORDS, ncmpi_put_var1_int_all(ncid, v, outside, values), "start 4");
     TOLD(NC_ECHAR, ncmpi_put_vara_text_all(ncid, v, start, count, "abcd"),
-         "variable 'temp' has type NC_BYTE, the values are text");
+         "variable 'temp' has type NC_BYTE, but the values are text");
     TOLD(NC_ECHAR, ncmpi_put_var_int_all(ncid, text, values),
-         "variable 'label' has type NC_CHAR, the values are numbers");
+         "variable 'label' has type NC_CHAR, but the values are numbers");
     TOLD(NC_EINVAL, ncmpi_put_vara_int_all(ncid, v, start, count, NULL), "'temp'");
     TOLD(NC_ENOTVAR, ncmpi_put_vara_int_all(ncid, 5, start, count, values), "id 5");
     TOLD(NC_ERANGE, ncmpi_put_vara_int_all(ncid, v, start, count, values),
@@ -97,7 +99,7 @@ static void data_calls_are_named(void)
     close_dataset(ncid);
 }
 
-static void requests_are_named(void)
+static void messages_name_the_request(void)
 {
     MPI_Offset start[2] = {0, 0}, count[2] = {1, 4};
     int values[8] = {1000}, ids[1] = {4711}, status[1], req;
@@ -112,15 +114,15 @@ static void requests_are_named(void)
     TOLD(NC_ENULLABUF, ncmpi_buffer_detach(ncid), "words.nc");
     TOLD(NC_ENULLBUF, ncmpi_buffer_attach(ncid, -2), "-2 bytes");
     CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 2));
-    TOLD(NC_EPREVATTACHBUF, ncmpi_buffer_attach(ncid, 2), "of 2 bytes");
+    TOLD(NC_EPREVATTACHBUF, ncmpi_buffer_attach(ncid, 2), "has 2 bytes");
     TOLD(NC_EINSUFFBUF, ncmpi_bput_vara_int(ncid, v, start, count, values, &req),
-         "4 bytes to buffer, 2 of 2");
+         "needs 4 bytes, but only 2 of 2");
     CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
     close_dataset(ncid);
     TOLD(NC_EBADID, ncmpi_wait_all(ncid, 0, NULL, NULL), "id ");
 }
 
-static void modes_and_files_are_named(void)
+static void messages_name_modes_and_files(void)
 {
     int id;
     close_dataset(new_dataset("readonly.nc"));
@@ -148,8 +150,8 @@ static void modes_and_files_are_named(void)
          "nc_driver");
 }
 
-/* Programs close what they have open, and print then. */
-static void words_survive_calls_that_succeed(void)
+/* Many programs close the dataset before they print the error message. */
+static void messages_survive_later_calls_that_succeed(void)
 {
     MPI_Offset start[2] = {0, 0}, count[2] = {1, 9};
     int values[9] = {0}, id;
@@ -162,26 +164,29 @@ static void words_survive_calls_that_succeed(void)
     TOLD(NC_EEDGE, err, "count 9");
 }
 
-/* What another process met is not told with what this one met before. */
-static void another_process_has_words_of_its_own(void)
+/* When the library reports another process's error, the message must not contain details
+ * of an earlier local error. */
+static void an_error_of_another_process_has_its_own_message(void)
 {
     int last = check.nprocs - 1;
     open_both();
     TOLD(NC_EINVAL, ncmpi_set_fill(ncid, 77, NULL), "0x4d");
     int err = ncmpi__enddef(ncid, check.rank == last ? -5 : 0, 0, 0, 0);
-    TOLD(NC_EINVAL, err, check.rank == last ? "h_minfree -5" : "met by another process");
+    TOLD(NC_EINVAL, err,
+         check.rank == last ? "h_minfree -5" : "reported by another process");
     CHECK(strstr(ncmpi_strerror(err), "0x4d") == NULL);
     close_dataset(ncid);
 }
 
 static const struct check_test tests[] = {
-    {"definitions are named", definitions_are_named, 0},
-    {"data calls are named", data_calls_are_named, 0},
-    {"requests are named", requests_are_named, 0},
-    {"modes and files are named", modes_and_files_are_named, 0},
-    {"words survive calls that succeed", words_survive_calls_that_succeed, 0},
-    {"another process has words of its own", another_process_has_words_of_its_own,
-     CHECK_SEVERAL},
+    {"messages name the definition", messages_name_the_definition, 0},
+    {"messages name the data call", messages_name_the_data_call, 0},
+    {"messages name the request", messages_name_the_request, 0},
+    {"messages name modes and files", messages_name_modes_and_files, 0},
+    {"messages survive later calls that succeed",
+     messages_survive_later_calls_that_succeed, 0},
+    {"an error of another process has its own message",
+     an_error_of_another_process_has_its_own_message, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,4 @@
-/* The families of collective data functions, one call each. */
+/* Calls a collective data function of any family. See fault_calls.h. */
 #include "fault_calls.h"
 
 MPI_Offset place_of(enum shape shape, MPI_Offset i)
@@ -75,7 +75,8 @@ static MPI_Datatype element_type(int ncid, int varid)
     return type == NC_FLOAT ? MPI_FLOAT : MPI_INT;
 }
 
-/* The file type is made by functions of MPI that no test lets fail. */
+/* Accesses the variable through a file type, created by PMPI functions, into which no
+ * faults are injected. */
 static int vard(int ncid, const struct access *a, bool put)
 {
     MPI_Datatype filetype = MPI_DATATYPE_NULL;
@@ -136,7 +137,7 @@ static int varn_int(int ncid, const struct access *a, bool put)
                : ncmpi_get_varn_int_all(ncid, a->varid, a->num, starts, counts, a->buf);
 }
 
-/* ---- several variables: one of them ---- */
+/* ---- functions for several variables, called with one variable ---- */
 
 struct one {
     int varids[1];
@@ -211,13 +212,15 @@ static int mvars_int(int ncid, const struct access *a, bool put)
                                          o.strides, o.ints);
 }
 
-/* ---- posted ---- */
+/* ---- nonblocking functions ---- */
 
-/* rc is the post's. */
+/* Waits for one request. Returns the first error code from the post (rc), the wait, or
+ * the request's status. */
 static int wait_for_one(int ncid, int rc, int id)
 {
     int status = NC_NOERR, waited = ncmpi_wait_all(ncid, 1, &id, &status);
-    if (waited == NC_ENOMEM) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL); /* still there */
+    /* If memory was short, the request is still pending. */
+    if (waited == NC_ENOMEM) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
     return rc != NC_NOERR ? rc : waited != NC_NOERR ? waited : status;
 }
 
@@ -243,7 +246,8 @@ static int posted_list(int ncid, const struct access *a, bool put)
     return wait_for_one(ncid, rc, id);
 }
 
-/* A put by way of the attached buffer; there is no such get. */
+/* Puts through an attached buffer. Gets use iget, because attached buffers are for puts
+ * only. */
 static int buffered(int ncid, const struct access *a, bool put)
 {
     int id = NC_REQ_NULL;

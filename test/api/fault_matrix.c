@@ -1,6 +1,7 @@
-/* Every family of collective data functions, crossed with what can go wrong on one
- * process: it has nothing to do, its arguments are bad, its disk fails. All processes
- * return; the bad one knows why; the others complete. */
+/* Calls every family of collective data functions while one process has nothing to do,
+ * passes invalid arguments, or has a failing disk. All processes must return. The process
+ * at fault must get the right error, and the calls of the other processes must
+ * succeed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,12 @@
 static const char *const ways[] = {"auto", "direct", "node", "view"};
 enum { DIRECT = 1, VIEW = 3, WAYS = 4 };
 
-static int way; /* the one at hand */
+static int way; /* index of the transfer method in use */
 static int ncid, t, x, fixed, series, text, filled;
 static bool safe;
 
-/* fixed(x), series(t) and filled(t, x) of integers and text(x), moved in one way. */
+/* Creates the integer variables fixed(x), series(t) and filled(t, x), and text(x). The
+ * hints select the current transfer method. */
 static void begin(int which, bool safe_mode)
 {
     MPI_Info info;
@@ -49,8 +51,8 @@ static void end(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Calls test for every way, and in safe mode too. A part must do with many processes, and
- * of the formats all but one. */
+/* Calls `test` for each transfer method, with and without safe mode. With more than four
+ * processes, or for formats other than CDF-5, runs only half of these combinations. */
 static void each_way(void (*test)(void))
 {
     for (int i = DIRECT; i < WAYS; i++)
@@ -63,9 +65,9 @@ static void each_way(void (*test)(void))
         }
 }
 
-/* ---- one call ---- */
+/* ---- a single call ---- */
 
-/* Are these the values of that round? */
+/* Checks that the elements have the values of a round. */
 static bool holds(const struct family *f, int round, const int *values)
 {
     for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
@@ -76,8 +78,8 @@ static bool holds(const struct family *f, int round, const int *values)
     return true;
 }
 
-/* Are the file's values at this process's places those of that round? Not asked where
- * this process does not expect it. */
+/* Reads this process's elements from the file and, if `expected` is set, checks that they
+ * have the values of a round. */
 static void file_holds_here(const struct family *f, int varid, int round, bool expected)
 {
     struct arguments g;
@@ -96,7 +98,7 @@ static void file_holds(const struct family *f, int varid, int round)
     file_holds_here(f, varid, round, true);
 }
 
-/* Gives every element of a variable the value of a round, all processes together. */
+/* Puts the values of a round to all elements of a variable. Collective. */
 static void write_all(int varid, int round)
 {
     struct arguments g;
@@ -109,7 +111,8 @@ static void write_all(int varid, int round)
 
 /* ---- nothing to do ---- */
 
-/* Takes the work out of arguments. Is there a way to? */
+/* Changes the arguments so that nothing is accessed. Returns false if the family's
+ * functions always access something. */
 static bool take_away(struct arguments *g, const struct family *f)
 {
     if (f->takes & NUM) {
@@ -142,8 +145,9 @@ static void bring_nothing(const struct family *f, int varid, int idle, int round
         CHECK_EQ(-1, g.values[0]);
 }
 
-/* The families that are others by another name go by turns: each in one way without safe
- * mode and in one with it, with many processes a part of them. */
+/* Returns whether to test this family with the current transfer method and safe mode.
+ * Tests all families that have their own path through the library, but only a third of
+ * the others, or a sixth with more than four processes. */
 static bool has_its_turn(int family)
 {
     int turns = check.nprocs > 4 ? 6 : 3;
@@ -166,12 +170,12 @@ static void nothing_in_any_family(void)
     }
 }
 
-static void one_process_brings_nothing(void)
+static void a_process_without_elements_does_not_affect_the_others(void)
 {
     each_way(nothing_in_any_family);
 }
 
-/* Records appear for all, from whichever process they come. */
+/* All processes must see a new record, whichever process wrote it. */
 static void records_of_one_process(void)
 {
     for (int i = 1; i < FAMILIES; i++) {
@@ -188,14 +192,14 @@ static void records_of_one_process(void)
     }
 }
 
-static void one_process_brings_the_records(void)
+static void records_that_one_process_adds_are_counted_by_all(void)
 {
     each_way(records_of_one_process);
 }
 
 /* ---- bad arguments ---- */
 
-static MPI_Datatype mixed; /* an integer and a double */
+static MPI_Datatype mixed; /* a type that consists of an int and a double */
 
 static void bad_varid(struct arguments *g)
 {
@@ -255,7 +259,7 @@ static void stride_backwards(struct arguments *g)
 static void wide_map(struct arguments *g)
 {
     g->imap[0] = 2;
-    g->a.bufcount++; /* more than are accessed, fewer than the map spans */
+    g->a.bufcount++; /* more than the elements accessed, but fewer than the map spans */
 }
 
 static void no_buffer(struct arguments *g)
@@ -289,13 +293,14 @@ static void negative_num(struct arguments *g)
     g->a.num = -1;
 }
 
-/* What can be bad, in the families that take all of `needs`. */
+/* The invalid arguments to try. Each applies to the families whose functions take all
+ * arguments in `needs`. */
 static const struct mistake {
     const char *name;
     void (*make)(struct arguments *g);
     unsigned needs;
-    int code, code_of_filetype; /* 0: the same */
-    bool of_buffer;             /* not in typed functions */
+    int code, code_of_filetype; /* code_of_filetype is for vard; if 0, `code` is used */
+    bool of_buffer;             /* whether only flexible functions can make the mistake */
 } mistakes[] = {
     {"no such variable", bad_varid, 0, NC_ENOTVAR, 0, false},
     {"the global id", global_varid, 0, NC_EGLOBAL, 0, false},
@@ -323,18 +328,20 @@ enum { MISTAKES = sizeof mistakes / sizeof mistakes[0] };
 static bool applies(const struct mistake *m, const struct family *f)
 {
     bool flexible = strstr(f->name, "_int") == NULL;
-    /* a longer buffer than a mapped access needs is none */
+    /* with imap, a larger bufcount is valid */
     if (m->make == another_bufcount && (f->takes & IMAP)) return false;
     return (f->takes & m->needs) == m->needs && (flexible || !m->of_buffer);
 }
 
-/* What the processes get from a call in which one made a mistake. */
+/* Returns the code that a call must return on this process. `bad` is set on the process
+ * that passes the invalid argument. */
 static int expected(const struct mistake *m, const struct family *f, bool bad)
 {
     int code =
         (f->takes & FILETYPE) && m->code_of_filetype != 0 ? m->code_of_filetype : m->code;
     if (m->make == no_start && strstr(f->name, "varn") != NULL) code = NC_ENULLSTART;
-    /* In safe mode a mistake is told to all; the buffer is each process's own affair. */
+    /* In safe mode all processes get the error, unless it concerns only a process's own
+     * buffer. */
     bool own = code == NC_EIOMISMATCH || code == NC_EMULTITYPES;
     if (safe && !(f->takes & POSTED) && !own) return code;
     return bad ? code : NC_NOERR;
@@ -357,7 +364,8 @@ static void one_mistake(const struct mistake *m, const struct family *f, int who
 
 static void mistakes_in_any_family(void)
 {
-    /* A part of them in each way and mode: in safe mode all, and out of it. */
+    /* Each combination of transfer method and safe mode tries some of the mistakes.
+     * Together, the combinations cover all mistakes, both with and without safe mode. */
     int round = 1, step = check.nprocs < 3 ? 3 : check.nprocs;
     int first = 2 * (way - DIRECT) + safe;
     MPI_Datatype two[2] = {MPI_INT, MPI_DOUBLE};
@@ -382,12 +390,12 @@ static void mistakes_in_any_family(void)
     MPI_Type_free(&mixed);
 }
 
-static void one_process_makes_a_mistake(void)
+static void an_invalid_argument_on_one_process_affects_no_other(void)
 {
     each_way(mistakes_in_any_family);
 }
 
-/* Requests that there are not, on one process. */
+/* One process waits for a nonexistent request and then passes invalid request lists. */
 static void wait_for_strange_requests(void)
 {
     int who = check.nprocs - 1, id = 4711, status = NC_NOERR;
@@ -415,7 +423,7 @@ static void wait_for_strange_requests(void)
     }
 }
 
-static void one_process_waits_for_what_is_not(void)
+static void an_unknown_request_on_one_process_affects_no_other(void)
 {
     each_way(wait_for_strange_requests);
 }
@@ -436,12 +444,12 @@ static void bad_fills(void)
     CHECK_EQ(5, dim_length(ncid, t));
 }
 
-static void one_process_fills_what_is_not(void)
+static void filling_an_unknown_variable_affects_no_other_process(void)
 {
     each_way(bad_fills);
 }
 
-/* ---- a disk that fails ---- */
+/* ---- a failing disk ---- */
 
 static bool io_code(int rc)
 {
@@ -455,7 +463,8 @@ static int most_of(int value)
     return most;
 }
 
-/* What all must know after a call that gave rc, in which this process met faults. */
+/* Checks that every process gets an error if a fault occurred anywhere, either from the
+ * call that returned `rc` or from its next call. */
 static void all_know(int rc, int faults, const char *name)
 {
     struct arguments g;
@@ -470,7 +479,7 @@ static void all_know(int rc, int faults, const char *name)
     if (!CHECK(told))
         fprintf(stderr, "# %s: %s, then %s, %d faults here\n", name, ncmpi_strerrno(rc),
                 ncmpi_strerrno(next), faults);
-    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, false)); /* once is enough */
+    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, false)); /* an error is reported only once */
 }
 
 static void one_failure(const struct family *f, const char *what, int who, bool put,
@@ -507,19 +516,20 @@ static void failures_in_any_family(void)
         const struct family *f = &families[i / 3];
         if (!has_its_turn(i / 3)) continue;
         one_failure(f, what[i % 3], i % check.nprocs, true, round);
-        /* ROMIO's collective read leaves the others waiting when one cannot read. */
+        /* If one process cannot read, ROMIO's collective read leaves the others
+         * waiting. */
         if (way != VIEW || check.nprocs == 1 || i % 3 == 2)
             one_failure(f, what[i % 3], i % check.nprocs, false, round + 1);
         round += 2;
     }
 }
 
-static void one_disk_fails(void)
+static void a_failed_disk_of_one_process_is_reported(void)
 {
     each_way(failures_in_any_family);
 }
 
-/* Filling shares a record out among all. */
+/* Each process fills its part of a record. */
 static void fills_that_fail(void)
 {
     for (int who = 0; who<check.nprocs; who += check.nprocs> 4 ? 5 : 1) {
@@ -529,12 +539,12 @@ static void fills_that_fail(void)
     }
 }
 
-static void one_disk_fails_while_filling(void)
+static void a_failed_disk_of_one_process_is_reported_while_filling(void)
 {
     each_way(fills_that_fail);
 }
 
-/* The number of records, written by process 0 alone, is tried again. */
+/* If process 0 fails to write the number of records, a later call must write it. */
 static void numrecs_that_cannot_be_written(void)
 {
     struct arguments g;
@@ -558,8 +568,9 @@ static void numrecs_is_tried_again(void)
     each_way(numrecs_that_cannot_be_written);
 }
 
-/* Process 0 cannot write the number of records, and there is no later call. */
-static void close_is_the_last_to_tell(void)
+/* Process 0 fails to write the number of records in the close itself, so no later call
+ * could report the error. */
+static void close_reports_a_number_of_records_that_was_not_written(void)
 {
     struct arguments g;
     for (int safe_mode = 0; safe_mode <= 1; safe_mode++) {
@@ -583,8 +594,9 @@ static void close_is_the_last_to_tell(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-/* Data that must move in redef, and cannot be read or written by one process. */
-static void a_move_that_fails(void)
+/* ncmpi_enddef must move data, but one process cannot read, write, truncate or sync the
+ * file. */
+static void a_failed_move_of_data_is_reported(void)
 {
     static const char *const plans[] = {"read:1+:EIO:*/a.nc", "write:1+:ENOSPC:*/a.nc",
                                         "truncate:1+:EIO:*/a.nc", "sync:1+:EIO:*/a.nc"};
@@ -600,7 +612,8 @@ static void a_move_that_fails(void)
                      ncmpi_put_att_text(ncid, fixed, name, 20, "of twenty letters   "));
         }
         new_var(ncid, "another", NC_DOUBLE, 1, &t);
-        /* the file's size is process 0's affair, though others may set it too */
+        /* Truncation is made to fail on process 0, because only process 0 is certain to
+         * set the file's size. */
         int who = i == 2 ? 0 : i % check.nprocs;
         if (check.rank == who) CHECK(fault_arm(plans[i]));
         int rc = ncmpi_enddef(ncid), faults = check.rank == who ? fault_disarm() : 0;
@@ -613,16 +626,25 @@ static void a_move_that_fails(void)
 }
 
 static const struct check_test tests[] = {
-    {"one process brings nothing", one_process_brings_nothing, CHECK_FORMATS},
-    {"one process brings the records", one_process_brings_the_records, CHECK_FORMATS},
-    {"one process makes a mistake", one_process_makes_a_mistake, 0},
-    {"one process waits for what is not", one_process_waits_for_what_is_not, 0},
-    {"one process fills what is not", one_process_fills_what_is_not, 0},
-    {"one disk fails", one_disk_fails, 0},
-    {"one disk fails while filling", one_disk_fails_while_filling, 0},
-    {"the number of records is tried again", numrecs_is_tried_again, CHECK_FORMATS},
-    {"close is the last to tell", close_is_the_last_to_tell, 0},
-    {"a move that fails", a_move_that_fails, 0},
+    {"a process without elements does not affect the others",
+     a_process_without_elements_does_not_affect_the_others, CHECK_FORMATS},
+    {"records that one process adds are counted by all",
+     records_that_one_process_adds_are_counted_by_all, CHECK_FORMATS},
+    {"an invalid argument on one process affects no other",
+     an_invalid_argument_on_one_process_affects_no_other, 0},
+    {"an unknown request on one process affects no other",
+     an_unknown_request_on_one_process_affects_no_other, 0},
+    {"filling an unknown variable affects no other process",
+     filling_an_unknown_variable_affects_no_other_process, 0},
+    {"a failed disk of one process is reported", a_failed_disk_of_one_process_is_reported,
+     0},
+    {"a failed disk of one process is reported while filling",
+     a_failed_disk_of_one_process_is_reported_while_filling, 0},
+    {"a number of records that was not written is retried", numrecs_is_tried_again,
+     CHECK_FORMATS},
+    {"close reports a number of records that was not written",
+     close_reports_a_number_of_records_that_was_not_written, 0},
+    {"a failed move of data is reported", a_failed_move_of_data_is_reported, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,6 @@
-/* The bytes of the file, against the format's specification. */
+/* Compares files byte by byte with the specification of the classic formats. Also opens
+ * files as other programs may write them: with different padding, wrong sizes, or
+ * trailing bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +8,11 @@
 
 #include "made_dataset.h"
 
-/* ---- an encoder of its own, for the one header that is expected ---- */
+/* ---- an encoder for one known header, independent of the library ---- */
 
 static unsigned char bytes[1024];
 static size_t at;
-static uint64_t wrong_vsize; /* in place of the right ones, unless 0 */
+static uint64_t wrong_vsize; /* if nonzero, is written in place of every correct vsize */
 
 static void number(uint64_t value, int width)
 {
@@ -18,7 +20,7 @@ static void number(uint64_t value, int width)
         bytes[at++] = (unsigned char)(value >> 8 * i);
 }
 
-static void size(uint64_t value) /* counts and sizes */
+static void size(uint64_t value) /* number of elements, or size in bytes */
 {
     number(value, check.format == 5 ? 8 : 4);
 }
@@ -37,7 +39,7 @@ static void padded(const char *text, size_t length)
 {
     size(length);
     memcpy(bytes + at, text, length);
-    at += (length + 3) / 4 * 4; /* the array is zero */
+    at += (length + 3) / 4 * 4; /* the buffer is zeroed, and so is the padding */
 }
 
 static void expected_header(uint64_t begin)
@@ -47,7 +49,7 @@ static void expected_header(uint64_t begin)
     memcpy(bytes, "CDF", 3);
     bytes[3] = (unsigned char)check.format;
     at = 4;
-    size(2); /* numrecs */
+    size(2); /* number of records */
     number(10, 4), size(2);
     padded("t", 1), size(0);
     padded("xdim", 4), size(3);
@@ -59,7 +61,7 @@ static void expected_header(uint64_t begin)
     number(12, 4), size(1), padded("s", 1), number(NC_SHORT, 4), size(3);
     number(1, 2), number(0xfffe, 2), number(3, 2), number(0, 2);
     number(NC_SHORT, 4), vsize(8), offset(begin);
-    /* float r(t) without one */
+    /* float r(t) without an attribute */
     padded("r", 1), size(1), size(0);
     number(0, 4), size(0);
     number(NC_FLOAT, 4), vsize(4), offset(begin + 8);
@@ -95,7 +97,8 @@ static void every_byte_is_as_specified(void)
     free(file);
 }
 
-/* Five gigabytes of one variable, in a file that is nearly all holes. */
+/* Defines a variable of 5 GiB. It is never written, so nearly the whole file is a
+ * hole. */
 static int huge_var(int ncid, const char *name, const int *dims)
 {
     return new_var(ncid, name, NC_BYTE, 2, dims);
@@ -130,7 +133,7 @@ static void the_last_fixed_variable_may_be_huge(void)
     CHECK_EQ(begin + (5LL << 30), st.st_size);
 }
 
-/* vsize is the field before the offset, which ends the header. */
+/* The header ends with the variable's vsize and offset. The test checks the vsize. */
 static void a_huge_vsize_is_written_as_all_ones(void)
 {
     int ncid = new_dataset("a.nc"), dims[2];
@@ -153,7 +156,7 @@ static void a_huge_vsize_is_written_as_all_ones(void)
     }
 }
 
-static void a_second_huge_variable_is_too_much(void)
+static void a_second_huge_variable_is_refused(void)
 {
     int ncid = new_dataset("a.nc"), dims[2];
     huge_dims(ncid, dims);
@@ -163,7 +166,7 @@ static void a_second_huge_variable_is_too_much(void)
     CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
 }
 
-static void a_huge_variable_that_is_not_last_is_too_much(void)
+static void a_huge_variable_that_is_not_last_is_refused(void)
 {
     int ncid = new_dataset("a.nc"), dims[2];
     huge_dims(ncid, dims);
@@ -173,7 +176,7 @@ static void a_huge_variable_that_is_not_last_is_too_much(void)
     CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
 }
 
-static void a_huge_variable_before_records_is_too_much(void)
+static void a_huge_variable_before_records_is_refused(void)
 {
     int ncid = new_dataset("a.nc"), dims[2];
     huge_dims(ncid, dims);
@@ -190,7 +193,7 @@ static void write_scratch(const unsigned char *content, size_t length)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Opens b.nc, whose f must be {1, -2, 3} as in every_byte_is_as_specified. */
+/* Opens b.nc and checks that f is {1, -2, 3}, as in every_byte_is_as_specified. */
 static void b_reads_well(void)
 {
     short back[3] = {0, 0, 0}, three[3] = {1, -2, 3};
@@ -248,7 +251,7 @@ static void a_wrong_vsize_is_not_trusted(void)
     }
 }
 
-static void a_file_longer_than_computed_opens(void)
+static void a_file_longer_than_computed_can_be_opened(void)
 {
     size_t length = with_data_behind();
     write_scratch(bytes, length + 200);
@@ -287,16 +290,16 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"a huge vsize is written as all ones", a_huge_vsize_is_written_as_all_ones,
      CHECK_FORMATS},
-    {"a second huge variable is too much", a_second_huge_variable_is_too_much,
+    {"a second huge variable is refused", a_second_huge_variable_is_refused,
      CHECK_FORMATS},
-    {"a huge variable that is not last is too much",
-     a_huge_variable_that_is_not_last_is_too_much, CHECK_FORMATS},
-    {"a huge variable before records is too much",
-     a_huge_variable_before_records_is_too_much, CHECK_FORMATS},
+    {"a huge variable that is not last is refused",
+     a_huge_variable_that_is_not_last_is_refused, CHECK_FORMATS},
+    {"a huge variable before records is refused",
+     a_huge_variable_before_records_is_refused, CHECK_FORMATS},
     {"other padding bytes are accepted", other_padding_bytes_are_accepted, CHECK_FORMATS},
     {"a wrong vsize is not trusted", a_wrong_vsize_is_not_trusted, CHECK_FORMATS},
-    {"a file longer than computed opens", a_file_longer_than_computed_opens,
-     CHECK_FORMATS},
+    {"a file longer than computed can be opened",
+     a_file_longer_than_computed_can_be_opened, CHECK_FORMATS},
     {"a deleted attribute leaves the file readable",
      a_deleted_attribute_leaves_the_file_readable, CHECK_FORMATS},
     {"a header that fits is not moved", a_header_that_fits_is_not_moved, CHECK_FORMATS},

@@ -1,4 +1,6 @@
-/* File types that reach several variables, by every way that data takes. */
+/* Tests vard calls whose file type covers several variables, with each transfer method. A
+ * call must access exactly the elements that the file type selects, and must fail if the
+ * file type selects anything but values of the right type. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 
 #include "made_dataset.h"
 
-enum { N = 10 }; /* elements of a variable, or of its record, that a process has */
+enum { N = 10 }; /* elements per process in a variable or in one of its records */
 
 static const char *const ways[] = {NULL,   "direct", "node",
                                    "view", "burst",  "burst at once"};
@@ -48,8 +50,8 @@ static int open_by(const char *way)
     return ncid;
 }
 
-/* Three variables of a shape, that in the middle of a type of its own, in the data mode
- * of the case. */
+/* Defines three variables of the same shape and enters the case's data mode. The second
+ * variable has type `middle`. */
 static void three_variables(int ncid, int ndims, const int *dimids, nc_type middle,
                             int *v)
 {
@@ -80,8 +82,9 @@ static MPI_Offset place_of(int ncid, int varid)
     return offset;
 }
 
-/* n runs of `length` ints each, one by one where MPI has constructors with large counts,
- * to which it has questions of their own. */
+/* Creates a datatype with `n` runs, each of `length` ints. Uses MPI's large-count
+ * constructors if available, because only the large-count functions can decode the
+ * resulting types. */
 static MPI_Datatype runs_of(int n, const MPI_Aint *displ, int length)
 {
     MPI_Datatype type, run = MPI_INT;
@@ -100,7 +103,8 @@ static void numbered(int *values, int n)
         values[i] = 1000 * check.rank + i + 1;
 }
 
-/* The N elements of this process from `first` on, in record rec if it has records. */
+/* Checks this process's N elements of a variable or, for a record variable, those in
+ * record `rec`. */
 static void variable_holds(int ncid, int varid, int rec, const int *expected)
 {
     int back[N], ndims = 0;
@@ -116,11 +120,12 @@ static void finish(int ncid, MPI_Datatype *type)
     MPI_Type_free(type);
     end_data(ncid);
     close_dataset(ncid);
-    MPI_Barrier(MPI_COMM_WORLD); /* before another file of this name is made */
+    MPI_Barrier(MPI_COMM_WORLD); /* all must finish before the file is recreated */
 }
 
-/* Of the middle variable: a run of the last, of itself, and of the first. */
-static void fixed_variables(void)
+/* Passes the id of the middle variable with a file type that selects runs in all three
+ * variables, starting with the last one. */
+static void file_types_select_elements_of_fixed_size_variables(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int v[3], values[3 * N], back[3 * N] = {0};
@@ -141,8 +146,8 @@ static void fixed_variables(void)
     }
 }
 
-/* Two records, all variables in each. */
-static void record_variables(void)
+/* Selects all variables in two records. */
+static void file_types_select_records(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int v[3], values[6 * N], back[6 * N] = {0}, dims[2];
@@ -168,8 +173,8 @@ static void record_variables(void)
     }
 }
 
-/* From a fixed-size variable into records, which there are more of then. */
-static void a_fixed_variable_and_records(void)
+/* Selects elements of a fixed-size variable and of new records. */
+static void file_types_select_elements_of_a_fixed_size_variable_and_of_records(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int values[2 * N], back[2 * N] = {0}, dims[2], fixed, record;
@@ -194,8 +199,8 @@ static void a_fixed_variable_and_records(void)
     }
 }
 
-/* Doubles with gaps in memory. */
-static void other_memory(void)
+/* In memory, the values are doubles separated by gaps. */
+static void file_types_are_used_with_converted_strided_memory(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int v[3], expected[2 * N];
@@ -222,8 +227,9 @@ static void other_memory(void)
     }
 }
 
-/* All of two variables that lie side by side, put by the first process and got by all. */
-static void one_run(void)
+/* Selects all elements of two adjacent variables. Process 0 puts them, and all processes
+ * get them. */
+static void file_types_select_adjacent_variables(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int v[3], values[2 * N], back[2 * N] = {0};
@@ -249,8 +255,8 @@ static void one_run(void)
     }
 }
 
-/* An int of variable "a" and one at byte `at` of the file, put and got by the last
- * process; the others take part. */
+/* The last process selects an int of variable `a` and one at file offset `at`. Its put
+ * and its get must both fail; the other processes participate without data. */
 static void refused(int ncid, int a, MPI_Offset at, int code)
 {
     int values[2] = {1, 2}, back[2] = {7, 7};
@@ -265,8 +271,9 @@ static void refused(int ncid, int a, MPI_Offset at, int code)
     MPI_Type_free(&type);
 }
 
-/* Header, padding, values of another type, and what lies behind it all. */
-static void nothing_else_is_touched(void)
+/* Tests file types that select header bytes, padding, values of another type, or bytes
+ * after the data. A put must not change any of these bytes. */
+static void file_types_outside_of_the_variables_are_refused(void)
 {
     for (int w = 0; w < NWAYS; w++) {
         int v[3], length = N * check.nprocs + 1;
@@ -284,7 +291,7 @@ static void nothing_else_is_touched(void)
         refused(ncid, v[0], 0, NC_EEDGE);
         refused(ncid, v[0], a - 4, NC_EEDGE);
         refused(ncid, v[0], b, NC_EEDGE);
-        refused(ncid, v[0], b + 2 * length, NC_EEDGE); /* it is padded */
+        refused(ncid, v[0], b + 2 * length, NC_EEDGE); /* padding */
         refused(ncid, v[0], c + 4 * length - 2, NC_EEDGE);
         refused(ncid, v[0], c + 4 * length, NC_EEDGE);
         refused(ncid, v[0], c + ((MPI_Offset)1 << 40), NC_EEDGE);
@@ -301,9 +308,9 @@ static void nothing_else_is_touched(void)
     }
 }
 
-/* Records there are, of variables of several types: gets end with them, padding between
- * them is nobody's. */
-static void records_that_are_not_there(void)
+/* A get must fail if its file type extends beyond the last record, or if it selects
+ * padding between the variables of a record. */
+static void file_types_beyond_the_last_record_are_refused(void)
 {
     int dims[2], v[3], values[2] = {3, 4}, back[2] = {7, 7};
     int ncid = create_by(NULL);
@@ -344,15 +351,20 @@ static void records_that_are_not_there(void)
 }
 
 static const struct check_test tests[] = {
-    {"fixed variables", fixed_variables, CHECK_FORMATS | CHECK_MODES},
-    {"record variables", record_variables, CHECK_FORMATS | CHECK_MODES},
-    {"a fixed variable and records", a_fixed_variable_and_records,
+    {"file types select elements of fixed-size variables",
+     file_types_select_elements_of_fixed_size_variables, CHECK_FORMATS | CHECK_MODES},
+    {"file types select records", file_types_select_records, CHECK_FORMATS | CHECK_MODES},
+    {"file types select elements of a fixed-size variable and of records",
+     file_types_select_elements_of_a_fixed_size_variable_and_of_records,
      CHECK_FORMATS | CHECK_MODES},
-    {"other memory", other_memory, CHECK_FORMATS | CHECK_MODES},
-    {"one run", one_run, CHECK_FORMATS | CHECK_MODES},
-    {"nothing else is touched", nothing_else_is_touched, CHECK_FORMATS | CHECK_MODES},
-    {"records that are not there", records_that_are_not_there,
+    {"file types are used with converted, strided memory",
+     file_types_are_used_with_converted_strided_memory, CHECK_FORMATS | CHECK_MODES},
+    {"file types select adjacent variables", file_types_select_adjacent_variables,
      CHECK_FORMATS | CHECK_MODES},
+    {"file types outside of the variables are refused",
+     file_types_outside_of_the_variables_are_refused, CHECK_FORMATS | CHECK_MODES},
+    {"file types beyond the last record are refused",
+     file_types_beyond_the_last_record_are_refused, CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,5 @@
-/* Fill mode and fill values: what unwritten elements are. */
+/* Tests fill mode and fill values. An element that was never written must have the fill
+ * value. */
 
 #include <string.h>
 
@@ -6,7 +7,7 @@
 
 enum { N = 37 };
 
-/* Whether all n ints are `value`. */
+/* Returns whether all `n` ints are equal to `value`. */
 static bool all_are(const int *values, int n, int value)
 {
     for (int i = 0; i < n; i++)
@@ -43,7 +44,7 @@ static void set_fill_sets_earlier_and_later_variables(void)
     close_dataset(ncid);
 }
 
-static void one_variable_may_be_filled_with_its_own_value(void)
+static void a_variable_may_be_filled_with_its_own_value(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), values[N], own = 42;
     int v = new_var(ncid, "v", NC_INT, 1, &x), w = new_var(ncid, "w", NC_INT, 1, &x);
@@ -66,7 +67,7 @@ static void one_variable_may_be_filled_with_its_own_value(void)
     close_dataset(ncid);
 }
 
-static void filling_may_be_turned_off_again(void)
+static void filling_may_be_disabled_again(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), nofill = -1;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -79,7 +80,7 @@ static void filling_may_be_turned_off_again(void)
     close_dataset(ncid);
 }
 
-static void every_type_has_its_default(void)
+static void every_type_has_a_default_fill_value(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3);
     int last = check.format == 5 ? NC_UINT64 : NC_DOUBLE;
@@ -140,7 +141,8 @@ static void new_records_are_filled_on_demand(void)
     close_dataset(ncid);
 }
 
-/* The ways in which a variable comes to its own fill value; all leave fill mode off. */
+/* The functions below set a variable's fill value in different ways. None of them enables
+ * fill mode. */
 static void own_by_put_att(int ncid, int v, int own)
 {
     CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, &own));
@@ -194,7 +196,8 @@ static void a_record_is_filled_with_the_variables_own_value(void)
     }
 }
 
-/* f and r are not filled, r has its own value; g and s are. */
+/* Creates variables f and r, which are not filled, and g and s, which are. r has its own
+ * fill value. */
 static void write_fill_modes(void)
 {
     int ncid = new_dataset("a.nc"), own = 42;
@@ -224,7 +227,8 @@ static void after_reopening_every_variable_is_in_fill_mode(void)
     }
 }
 
-/* A program that appends fills its records first; what is added is as set_fill says. */
+/* Appends records like a program that fills each record before it writes to it. set_fill
+ * must affect only variables that are defined afterwards. */
 static void records_appended_to_a_reopened_file_are_filled(void)
 {
     write_fill_modes();
@@ -271,7 +275,7 @@ static void a_variable_added_later_is_filled(void)
     close_dataset(ncid);
 }
 
-/* Another attribute becomes the fill value, or may not. */
+/* Renames an attribute to _FillValue and checks that the call returns `code`. */
 static void put_and_rename(int ncid, int v, nc_type type, int n, int code)
 {
     int two[2] = {1, 2};
@@ -281,7 +285,7 @@ static void put_and_rename(int ncid, int v, nc_type type, int n, int code)
         CHECK_NC(NC_NOERR, ncmpi_inq_attlen(ncid, v, "a_longer_name", NULL));
 }
 
-static void a_fill_value_must_suit_its_variable(void)
+static void a_fill_value_must_match_its_variable(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), two[2] = {1, 2}, n = -1;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -292,7 +296,7 @@ static void a_fill_value_must_suit_its_variable(void)
     put_and_rename(ncid, NC_GLOBAL, NC_INT, 2, NC_NOERR);
     CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two));
     CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &n, NULL));
-    CHECK_EQ(1, n); /* the fill mode is as before */
+    CHECK_EQ(1, n); /* fill mode has not changed */
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     CHECK_NC(NC_ELATEFILL, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two + 1));
@@ -305,10 +309,11 @@ static const struct check_test tests[] = {
     {"the default is no fill", the_default_is_no_fill, CHECK_FORMATS},
     {"set_fill sets earlier and later variables",
      set_fill_sets_earlier_and_later_variables, CHECK_FORMATS},
-    {"one variable may be filled with its own value",
-     one_variable_may_be_filled_with_its_own_value, CHECK_FORMATS},
-    {"filling may be turned off again", filling_may_be_turned_off_again, CHECK_FORMATS},
-    {"every type has its default", every_type_has_its_default, CHECK_FORMATS},
+    {"a variable may be filled with its own value",
+     a_variable_may_be_filled_with_its_own_value, CHECK_FORMATS},
+    {"filling may be disabled again", filling_may_be_disabled_again, CHECK_FORMATS},
+    {"every type has a default fill value", every_type_has_a_default_fill_value,
+     CHECK_FORMATS},
     {"new records are filled on demand", new_records_are_filled_on_demand, CHECK_FORMATS},
     {"a record is filled with the variable's own value",
      a_record_is_filled_with_the_variables_own_value, CHECK_FORMATS},
@@ -317,7 +322,7 @@ static const struct check_test tests[] = {
     {"records appended to a reopened file are filled",
      records_appended_to_a_reopened_file_are_filled, CHECK_FORMATS},
     {"a variable added later is filled", a_variable_added_later_is_filled, CHECK_FORMATS},
-    {"a fill value must suit its variable", a_fill_value_must_suit_its_variable,
+    {"a fill value must match its variable", a_fill_value_must_match_its_variable,
      CHECK_FORMATS},
     {NULL, NULL, 0},
 };

@@ -1,16 +1,17 @@
-/* Data calls whose memory is described by an MPI datatype. */
+/* Tests flexible data calls, whose memory layout is described by an MPI datatype, and
+ * mapped access (varm). */
 #include "config.h"
 
 #include <string.h>
 
 #include "made_dataset.h"
 
-enum { N = 12 }; /* elements a process has */
+enum { N = 12 }; /* number of elements per process */
 
 static int v;
 static MPI_Offset start, count = N;
 
-/* One variable of ints, N for each process, in the data mode of the case. */
+/* Creates a variable with N ints per process and enters the case's data mode. */
 static int ints_for_all(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N * check.nprocs);
@@ -49,7 +50,7 @@ static void numbered(int *values, int n)
         values[i] = 1000 * check.rank + i + 1;
 }
 
-static void a_predefined_type(void)
+static void values_are_described_by_a_predefined_type(void)
 {
     int ncid = ints_for_all(), values[N], back[N] = {0};
     numbered(values, N);
@@ -61,7 +62,7 @@ static void a_predefined_type(void)
     close_dataset(ncid);
 }
 
-static void a_predefined_type_that_is_converted(void)
+static void values_of_a_predefined_type_are_converted(void)
 {
     int ncid = ints_for_all(), values[N];
     double wide[N], back[N];
@@ -76,7 +77,7 @@ static void a_predefined_type_that_is_converted(void)
     close_dataset(ncid);
 }
 
-static void the_count_may_be_left_to_the_request(void)
+static void the_count_may_be_derived_from_the_request(void)
 {
     int ncid = ints_for_all(), values[N], back[N] = {0};
     numbered(values, N);
@@ -88,7 +89,7 @@ static void the_count_may_be_left_to_the_request(void)
     close_dataset(ncid);
 }
 
-static void the_null_type_is_the_variables_own(void)
+static void MPI_DATATYPE_NULL_means_the_variables_type(void)
 {
     int ncid = ints_for_all(), values[N], back[N] = {0};
     numbered(values, N);
@@ -100,14 +101,14 @@ static void the_null_type_is_the_variables_own(void)
     close_dataset(ncid);
 }
 
-/* ---- derived types: every one picks N ints out of a buffer of ROOM ---- */
+/* ---- derived types, each of which selects N ints from a buffer of ROOM ints ---- */
 
 enum { ROOM = 80 };
 
 struct layout {
-    MPI_Datatype type; /* taken `count` times */
+    MPI_Datatype type; /* the buffer consists of `count` of these */
     MPI_Offset count;
-    int place[N]; /* of each element, in order */
+    int place[N]; /* each element's index in the buffer, in order */
 };
 
 static void make_vector(struct layout *l)
@@ -151,7 +152,7 @@ static void make_struct(struct layout *l)
     MPI_Aint places[2] = {sizeof(int), 8 * sizeof(int)};
     MPI_Datatype types[2] = {MPI_INT, MPI_INT};
     MPI_Type_create_struct(2, lengths, places, types, &l->type);
-    l->count = N / 3; /* its extent is 8 ints, from 1 to 9 */
+    l->count = N / 3; /* the extent is 8 ints: indices 1 to 8 */
     for (int i = 0; i < N; i++)
         l->place[i] = i / 3 * 8 + (i % 3 == 2 ? 8 : 1 + i % 3);
 }
@@ -167,12 +168,12 @@ static void make_resized(struct layout *l)
 static void make_nested(struct layout *l)
 {
     MPI_Datatype pair, spaced;
-    MPI_Type_vector(2, 1, 3, MPI_INT, &pair); /* 0 and 3 */
+    MPI_Type_vector(2, 1, 3, MPI_INT, &pair); /* selects ints 0 and 3 */
     MPI_Type_create_resized(pair, 0, 7 * sizeof(int), &spaced);
     MPI_Type_create_hvector(3, 1, 14 * (MPI_Aint)sizeof(int), spaced, &l->type);
     MPI_Type_free(&pair);
     MPI_Type_free(&spaced);
-    l->count = 2; /* the last of the three ends at 35 ints, where the second begins */
+    l->count = 2; /* the second instance begins after the extent of 35 ints */
     for (int i = 0; i < N; i++)
         l->place[i] = i / 6 * 35 + i % 6 / 2 * 14 + i % 2 * 3;
 }
@@ -186,7 +187,8 @@ static void make_dup(struct layout *l)
     MPI_Type_free(&vector.type);
 }
 
-/* MPI-4's, which only its own functions may be asked about. */
+/* Datatypes created by MPI-4's large-count constructors. Only MPI's large-count functions
+ * can decode them. */
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
 static void make_vector_c(struct layout *l)
 {
@@ -222,7 +224,7 @@ static void make_nested_c(struct layout *l)
 }
 #endif
 
-static void any_nesting_of_derived_types(void)
+static void derived_types_may_be_nested(void)
 {
     static void (*const makers[])(struct layout *) = {
         make_vector,   make_contiguous,   make_subarray,   make_hindexed,
@@ -256,7 +258,7 @@ static void any_nesting_of_derived_types(void)
     close_dataset(ncid);
 }
 
-/* MPI_BOTTOM is NULL, which says elsewhere that there is nothing. */
+/* MPI_BOTTOM is NULL, which means a missing buffer in other calls. */
 static void absolute_addresses_count_from_bottom(void)
 {
     int ncid = ints_for_all(), values[N], low[N / 3], high[N - N / 3];
@@ -297,7 +299,7 @@ static void a_type_of_two_basic_types_is_refused(void)
     close_dataset(ncid);
 }
 
-static void a_wrong_amount_is_refused(void)
+static void a_wrong_number_of_elements_is_refused(void)
 {
     int ncid = ints_for_all(), values[N + 1] = {0};
     CHECK_NC(NC_EIOMISMATCH, put(ncid, values, N - 1, MPI_INT));
@@ -308,7 +310,7 @@ static void a_wrong_amount_is_refused(void)
     close_dataset(ncid);
 }
 
-static void text_meets_only_text(void)
+static void text_is_converted_to_text_only(void)
 {
     int ncid = ints_for_all();
     char text[N] = {0};
@@ -318,9 +320,9 @@ static void text_meets_only_text(void)
     close_dataset(ncid);
 }
 
-/* ---- mapped memory, and scalars ---- */
+/* ---- mapped memory and scalars ---- */
 
-static void a_mapped_call_without_strides(void)
+static void a_mapped_call_may_omit_strides(void)
 {
     int ncid = new_dataset("a.nc"), dims[2], values[6], back[6] = {0};
     dims[0] = new_dim(ncid, "y", 2 * check.nprocs);
@@ -328,7 +330,7 @@ static void a_mapped_call_without_strides(void)
     v = new_var(ncid, "v", NC_INT, 2, dims);
     begin_data(ncid);
     MPI_Offset s[2] = {2 * check.rank, 0}, c[2] = {2, 3},
-               imap[2] = {1, 2}; /* x slowest */
+               imap[2] = {1, 2}; /* x varies slowest */
     numbered(values, 6);
     CHECK_NC(NC_NOERR, check.collective
                            ? ncmpi_put_varm_int_all(ncid, v, s, c, NULL, imap, values)
@@ -346,8 +348,9 @@ static void a_mapped_call_without_strides(void)
     close_dataset(ncid);
 }
 
-/* Every other element of memory; the caller says how many are accessed, or spanned. */
-static void a_map_may_leave_gaps(void)
+/* Maps the elements to every second position in memory. bufcount may be either the number
+ * of accessed elements or the number of elements that the map spans. */
+static void a_map_may_have_gaps(void)
 {
     int ncid = new_dataset("a.nc"), dim, values[9], back[9];
     dim = new_dim(ncid, "x", 5 * check.nprocs);
@@ -398,8 +401,8 @@ static void scalars_need_no_arguments(void)
     close_dataset(ncid);
 }
 
-/* What a map counts are elements of what the type describes, not places in memory. */
-static void a_map_over_a_derived_type(void)
+/* imap counts only elements that the datatype selects, not positions in memory. */
+static void a_map_counts_elements_of_a_derived_type(void)
 {
     enum { ROWS = 3, COLUMNS = 4, ALL = ROWS * COLUMNS };
     int dims[2], buf[2 * ALL], back[2 * ALL], file[ALL], ncid = new_dataset("a.nc");
@@ -408,7 +411,7 @@ static void a_map_over_a_derived_type(void)
     v = new_var(ncid, "v", NC_INT, 2, dims);
     begin_data(ncid);
     MPI_Offset s[2] = {ROWS * check.rank, 0}, c[2] = {ROWS, COLUMNS}, imap[2] = {1, ROWS};
-    MPI_Datatype second; /* every second int */
+    MPI_Datatype second; /* selects every second int of a buffer */
     MPI_Type_vector(ALL, 1, 2, MPI_INT, &second);
     MPI_Type_commit(&second);
     numbered(buf, 2 * ALL);
@@ -425,7 +428,7 @@ static void a_map_over_a_derived_type(void)
                  : ncmpi_get_varm(ncid, v, s, c, NULL, imap, back, 1, second));
     for (int i = 0; i < 2 * ALL; i++)
         CHECK_EQ(i % 2 == 0 ? buf[i] : 0, back[i]);
-    imap[0] = -1; /* before the first element */
+    imap[0] = -1; /* would address memory before the buffer */
     CHECK_NC(NC_EIOMISMATCH,
              check.collective
                  ? ncmpi_get_varm_all(ncid, v, s, c, NULL, imap, back, 1, second)
@@ -435,7 +438,8 @@ static void a_map_over_a_derived_type(void)
     close_dataset(ncid);
 }
 
-/* As text, or as bytes, whatever the variable is of. */
+/* MPI_BYTE matches both text and byte variables, and is treated as the variable's
+ * type. */
 static void bytes_of_mpi(void)
 {
     static const nc_type types[] = {NC_CHAR, NC_BYTE};
@@ -463,27 +467,31 @@ static void bytes_of_mpi(void)
 }
 
 static const struct check_test tests[] = {
-    {"a predefined type", a_predefined_type, CHECK_FORMATS | CHECK_MODES},
-    {"a predefined type that is converted", a_predefined_type_that_is_converted,
+    {"values are described by a predefined type",
+     values_are_described_by_a_predefined_type, CHECK_FORMATS | CHECK_MODES},
+    {"values of a predefined type are converted",
+     values_of_a_predefined_type_are_converted, CHECK_FORMATS | CHECK_MODES},
+    {"the count may be derived from the request",
+     the_count_may_be_derived_from_the_request, CHECK_FORMATS | CHECK_MODES},
+    {"MPI_DATATYPE_NULL means the variable's type",
+     MPI_DATATYPE_NULL_means_the_variables_type, CHECK_FORMATS | CHECK_MODES},
+    {"derived types may be nested", derived_types_may_be_nested,
      CHECK_FORMATS | CHECK_MODES},
-    {"the count may be left to the request", the_count_may_be_left_to_the_request,
-     CHECK_FORMATS | CHECK_MODES},
-    {"the null type is the variable's own", the_null_type_is_the_variables_own,
-     CHECK_FORMATS | CHECK_MODES},
-    {"any nesting of derived types", any_nesting_of_derived_types,
-     CHECK_FORMATS | CHECK_MODES},
-    {"absolute addresses count from MPI_BOTTOM", absolute_addresses_count_from_bottom,
-     CHECK_FORMATS | CHECK_MODES},
+    {"absolute addresses are relative to MPI_BOTTOM",
+     absolute_addresses_count_from_bottom, CHECK_FORMATS | CHECK_MODES},
     {"a type of two basic types is refused", a_type_of_two_basic_types_is_refused,
      CHECK_FORMATS | CHECK_MODES},
-    {"a wrong amount is refused", a_wrong_amount_is_refused, CHECK_FORMATS | CHECK_MODES},
-    {"text meets only text", text_meets_only_text, CHECK_FORMATS | CHECK_MODES},
-    {"a mapped call without strides", a_mapped_call_without_strides,
+    {"a wrong number of elements is refused", a_wrong_number_of_elements_is_refused,
      CHECK_FORMATS | CHECK_MODES},
-    {"a map may leave gaps", a_map_may_leave_gaps, CHECK_FORMATS | CHECK_MODES},
+    {"text is converted to text only", text_is_converted_to_text_only,
+     CHECK_FORMATS | CHECK_MODES},
+    {"a mapped call may omit strides", a_mapped_call_may_omit_strides,
+     CHECK_FORMATS | CHECK_MODES},
+    {"a map may have gaps", a_map_may_have_gaps, CHECK_FORMATS | CHECK_MODES},
     {"scalars need no arguments", scalars_need_no_arguments, CHECK_FORMATS},
-    {"a map over a derived type", a_map_over_a_derived_type, CHECK_FORMATS | CHECK_MODES},
-    {"bytes of MPI", bytes_of_mpi, CHECK_FORMATS | CHECK_MODES},
+    {"a map counts elements of a derived type", a_map_counts_elements_of_a_derived_type,
+     CHECK_FORMATS | CHECK_MODES},
+    {"MPI_BYTE matches text and bytes", bytes_of_mpi, CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };
 

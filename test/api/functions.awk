@@ -1,4 +1,4 @@
-# Expands functions.txt to one prototype a line, sorted by nothing in particular.
+# Expands functions.txt to one prototype per line, in no particular order.
 BEGIN {
     n = split("text schar uchar short ushort int uint long float double longlong " \
               "ulonglong", suffix, " ")

@@ -1,5 +1,6 @@
 #!/bin/bash
-# pnetcdf.h: is it the published interface, and does it compile wherever it should?
+# Checks that pnetcdf.h declares the published interface, that it compiles as C99, as C++ and
+# together with netcdf.h, and that it rejects an MPI other than the one it was built for.
 here=${srcdir:-.}/test/api
 . "${srcdir:-.}/test/support/tap.sh"
 scratch=$(mktemp -d) || exit 99
@@ -7,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 header=include/pnetcdf.h
 read -ra mpicc <<<"${MPICC:-mpicc} -Iinclude"
 
-# compile NAME FLAG...: the program NAME.c in the scratch directory, without a warning.
+# compile NAME FLAG...: compiles NAME.c in the scratch directory and fails if there are warnings.
 compile() {
     local name=$1
     shift
@@ -28,7 +29,7 @@ names_agree() {
     diff "$scratch/want" "$scratch/got"
 }
 
-# A program that prints the value of every constant, in the way of constants.txt.
+# Compiles and runs a program that prints all constants in pnetcdf.h in the format of constants.txt.
 values_agree() {
     {
         echo '#include <stdio.h>'
@@ -40,7 +41,7 @@ values_agree() {
             uint64) echo "printf(\"$name $kind %llu\\n\", (unsigned long long)$name);" ;;
             float) echo "printf(\"$name $kind %.9g\\n\", (double)$name);" ;;
             double) echo "printf(\"$name $kind %.17g\\n\", $name);" ;;
-            macro) # one says what is the system's
+            macro) # NC_ISSYSERR must recognize system errors
                 echo "printf(\"$name $kind %s\\n\", NC_ISSYSERR(1) && !NC_ISSYSERR(0) &&"
                 echo "!NC_ISSYSERR(-1) ? \"$value\" : \"wrong\");"
                 ;;
@@ -54,7 +55,7 @@ values_agree() {
     sed '/^#/d' "$here/constants.txt" | same_numbers >"$scratch/want"
     same_numbers <"$scratch/got" | diff "$scratch/want" -
 }
-# One spelling for decimal fractions.
+# Prints decimal fractions in a uniform format.
 same_numbers() { awk '$2 == "double" { $3 = sprintf("%.17g", $3) } 1'; }
 
 version_is() { grep -q "^#define PNETCDF_VERSION_$1 $2\$" "$header"; }
@@ -70,20 +71,21 @@ features_are_numbers() {
     done
 }
 
-# What the hints can switch on.
-features_are_told() {
+# Features that can be enabled by hints must be reported as built in.
+features_are_reported() {
     grep -q '^#define PNETCDF_SUBFILING 1$' "$header" &&
         grep -q '^#define PNETCDF_THREAD_SAFE 1$' "$header"
 }
 
-# Both headers in one file; netcdf.h from a place where the compiler warns.
+# Includes both headers. netcdf.h is copied out of its system directory, because the compiler
+# suppresses warnings about system headers.
 with_netcdf() {
     mkdir -p "$scratch/netcdf" && cp "$netcdf" "$scratch/netcdf/netcdf.h"
     printf '#include <%s>\n#include <%s>\nint main(void) { return NC_NOERR; }\n' "$1" "$2" \
         >"$scratch/both.c"
     compile both -Wall -Wextra -I"$scratch/netcdf"
 }
-# The four limits that netcdf.h sets lower, and a name it spelled otherwise in 4.9.0.
+# netcdf.h redefines four limits as smaller values, and netCDF 4.9.0 spells one name differently.
 with_netcdf_last() {
     with_netcdf pnetcdf.h netcdf.h >"$scratch/log" 2>&1 && return
     grep 'error: ' "$scratch/log" |
@@ -92,44 +94,45 @@ with_netcdf_last() {
     grep -q ' redefined' "$scratch/log"
 }
 
-check "the prototypes are the published ones" prototypes_agree
-check "the constants have the published names" names_agree
-check "the constants have the published values" values_agree
-check "major version stands alone" version_is MAJOR 1
-check "minor version stands alone" version_is MINOR 15
-check "sub version stands alone" version_is SUB 0
+check "prototypes are those of PnetCDF" prototypes_agree
+check "constants have PnetCDF's names" names_agree
+check "constants have PnetCDF's values" values_agree
+check "the major version is a single macro" version_is MAJOR 1
+check "the minor version is a single macro" version_is MINOR 15
+check "the sub version is a single macro" version_is SUB 0
 check "the version is a string" version_is_whole
 check "features are 0, 1 or -1" features_are_numbers
-check "features that are there are told" features_are_told
+check "features that are built in are reported" features_are_reported
 
 use='int main(void) { MPI_Offset n = NC_UNLIMITED; nc_type t = NC_INT; return !(n == 0 && t); }'
 printf '#include <pnetcdf.h>\n%s\n' "$use" >"$scratch/once.c"
 printf '#include "pnetcdf_constants.h"\n#include <pnetcdf.h>\n%s\n' '' '' "$use" >"$scratch/twice.c"
-check "C99 takes it" compile once -std=c99 -Wall -Wextra -pedantic
-check "C++ takes it" compile once -x c++ -fsyntax-only -Wall -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX
-check "it may stand twice, and with the constants alone" compile twice -Wall -Wextra \
+check "the header compiles as C99" compile once -std=c99 -Wall -Wextra -pedantic
+check "the header compiles as C++" compile once -x c++ -fsyntax-only -Wall -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX
+check "the header may be included twice, and after the constants" compile twice -Wall -Wextra \
     -I"${srcdir:-.}/include"
 
-# With the MPI compiler of another MPI, whose handles are of another kind.
-other_mpi_is_told() {
+# If the MPI library is a different one, with other handle types, the header must stop the
+# compilation with a message.
+other_mpi_is_rejected() {
     ! "$1" -Iinclude -fsyntax-only "$scratch/once.c" 2>"$scratch/log" &&
         grep -q 'another MPI' "$scratch/log"
 }
 other=
 case $MPI_FLAVOUR in mpich) other=openmpi ;; openmpi) other=mpich ;; esac
 if command -v "mpicc.${other:-none}" >/dev/null; then
-    check "another MPI is told from this one" other_mpi_is_told "mpicc.$other"
+    check "the header rejects a different MPI" other_mpi_is_rejected "mpicc.$other"
 else
-    skip "another MPI is told from this one" "there is no other"
+    skip "the header rejects a different MPI" "there is no other"
 fi
 
 netcdf=$(printf '#include <netcdf.h>\n' | "${mpicc[@]}" -E - 2>/dev/null |
     sed -n 's/^# [0-9]* "\(.*netcdf\.h\)".*/\1/p' | head -n 1)
 if [ -n "$netcdf" ]; then
-    check "netcdf.h may come first" with_netcdf netcdf.h pnetcdf.h
-    check "netcdf.h may come last" with_netcdf_last
+    check "netcdf.h may be included first" with_netcdf netcdf.h pnetcdf.h
+    check "netcdf.h may be included last" with_netcdf_last
 else
-    skip "netcdf.h may come first" "no netcdf.h"
-    skip "netcdf.h may come last" "no netcdf.h"
+    skip "netcdf.h may be included first" "no netcdf.h"
+    skip "netcdf.h may be included last" "no netcdf.h"
 fi
 finish

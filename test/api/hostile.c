@@ -1,9 +1,14 @@
-/* Hostile hints, environment variables and paths: every hint that the library knows with
- * values that no one means, alone and behind the burst buffer, on all processes or one;
- * variables likewise; and whatever is no file of ours where a dataset, a journal, a log
- * or a report is to be. The calls return, with the same code on all and with words; what
- * went well is right; what was there before is unharmed. A part of it, the same each
- * time; NCMPI_HOSTILE=all: all of it. Ends in a table. */
+/* Tests hostile hints, environment variables and paths:
+ * - every known hint with absurd values, with and without the burst buffer, on all
+ *   processes or on one;
+ * - environment variables with the same values and with very long ones;
+ * - unusable files at the path of a dataset, a journal, a log or a report.
+ *
+ * All calls must return, with the same code and a message on all processes. If they
+ * succeed, the dataset must be correct. Unrelated files must not change.
+ *
+ * By default the test runs a selection of the cases, the same one every time;
+ * NCMPI_HOSTILE=all runs all of them. It prints a table at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -16,20 +21,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base_hints_table.h"
+#include "hints_table.h"
 #include "cases.h"
 #include "made_dataset.h"
 
-enum { N = 40 }; /* elements of a process, of every second place of a row */
+enum { N = 40 }; /* elements per process and row, distributed cyclically */
 
 static int home;
 
-/* What a value makes a report of goes into the case's directory. */
+/* Starts a table of results. Changes to the case's directory, so that reports with
+ * relative paths are written there. */
 static void start(void)
 {
     int nowhere = open("/dev/null", O_WRONLY);
     cases_start("NCMPI_HOSTILE", (uint32_t)check.nprocs);
-    cases.voice = dup(STDERR_FILENO); /* reports and warnings are not heard */
+    cases.voice = dup(STDERR_FILENO); /* discards the library's reports only */
     home = open(".", O_RDONLY | O_DIRECTORY);
     CHECK(dup2(nowhere, STDERR_FILENO) >= 0 && chdir(check_path("")) == 0);
     close(nowhere);
@@ -44,8 +50,9 @@ static void end(const char *name)
     cases_table(name);
 }
 
-/* An error has a name and is the same everywhere. */
-static bool told_alike(const char *call, int rc)
+/* Checks that all processes got the same code and that the code has a name. Returns
+ * whether the code means success. */
+static bool codes_are_equal(const char *call, int rc)
 {
     int first = rc;
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -64,7 +71,7 @@ static int value_at(int round, MPI_Offset at)
     return 1000 * round + (int)at;
 }
 
-/* Every second place of a row, by turns of the processes. */
+/* Puts or gets this process's elements of a row. */
 static int access_row(int ncid, int varid, MPI_Offset row, int round, bool put)
 {
     int values[N];
@@ -82,27 +89,28 @@ static int access_row(int ncid, int varid, MPI_Offset row, int round, bool put)
     return rc;
 }
 
-/* Made, written, redefined so that data move, written on. Where a call says that it
- * cannot, the dataset is given up. True if all went well. */
+/* Creates a dataset, writes to it, adds definitions that move data, and writes again. If
+ * a call fails, aborts the dataset. Returns whether all calls succeeded. */
 static bool lives(const char *path, int cmode, MPI_Info info)
 {
     int ncid = -1, dims[2], v = 0, rc;
-    if (!told_alike("create", ncmpi_create(MPI_COMM_WORLD, path, cmode, info, &ncid)))
+    if (!codes_are_equal("create",
+                         ncmpi_create(MPI_COMM_WORLD, path, cmode, info, &ncid)))
         return false;
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", (MPI_Offset)N * check.nprocs, &dims[1]));
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
-    bool well = told_alike("enddef", ncmpi_enddef(ncid));
-    well = well && told_alike("put", access_row(ncid, v, 0, 1, true));
-    well = well && told_alike("put", access_row(ncid, v, 1, 2, true));
-    if (well && told_alike("redef", ncmpi_redef(ncid))) {
+    bool well = codes_are_equal("enddef", ncmpi_enddef(ncid));
+    well = well && codes_are_equal("put", access_row(ncid, v, 0, 1, true));
+    well = well && codes_are_equal("put", access_row(ncid, v, 1, 2, true));
+    if (well && codes_are_equal("redef", ncmpi_redef(ncid))) {
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "w", NC_DOUBLE, 1, dims + 1, NULL));
-        well = told_alike("enddef again", ncmpi_enddef(ncid));
+        well = codes_are_equal("enddef again", ncmpi_enddef(ncid));
     }
-    well = well && told_alike("get", access_row(ncid, v, 0, 1, false));
-    well = well && told_alike("put", access_row(ncid, v, 2, 3, true));
+    well = well && codes_are_equal("get", access_row(ncid, v, 0, 1, false));
+    well = well && codes_are_equal("put", access_row(ncid, v, 2, 3, true));
     rc = well ? ncmpi_close(ncid) : ncmpi_abort(ncid);
-    if (!told_alike("close", rc) && well) well = false;
+    if (!codes_are_equal("close", rc) && well) well = false;
     MPI_Barrier(MPI_COMM_WORLD);
     return well;
 }
@@ -110,8 +118,8 @@ static bool lives(const char *path, int cmode, MPI_Info info)
 static void is_right(const char *path)
 {
     int ncid = -1, v = -1;
-    if (!told_alike("open",
-                    ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid))) {
+    if (!codes_are_equal(
+            "open", ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid))) {
         complain(WRONG, "what was made cannot be opened");
         return;
     }
@@ -166,7 +174,7 @@ static const char *const values[] = {" ",
                                      "flush_immediate"};
 enum { VALUES = sizeof values / sizeof values[0] };
 
-/* The hint's value is this everywhere, or on one process. */
+/* Tests one value of a hint, set on all processes or on one. */
 static void try_hint(const char *key, const char *value, int who, const char *more)
 {
     MPI_Info info = check_info(more);
@@ -196,10 +204,10 @@ static void try_key(const char *key)
 static void every_hint(void)
 {
     start();
-    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
+    for (const struct hints_row *t = hints_table; t->key != NULL; t++)
         try_key(t->key);
-    try_hint("nc_node_procs", "4294967296", -1, ""); /* whose lower half is 0 */
-    try_hint("romio_no_indep_rw", "true", 0, "");    /* which MPI-IO expects of all */
+    try_hint("nc_node_procs", "4294967296", -1, ""); /* its lower 32 bits are 0 */
+    try_hint("romio_no_indep_rw", "true", 0, "");    /* must be set on all processes */
     end("hostile hints");
 }
 
@@ -220,7 +228,7 @@ static void try_variable(const char *name, const char *value, int who)
     make_room();
 }
 
-/* The text again and again, up to 64 KiB. */
+/* Returns a string of 64 KiB that consists of copies of the text. */
 static char *repeated(const char *text)
 {
     enum { SIZE = 65536 };
@@ -364,7 +372,7 @@ static bool is_text(enum kind kind)
            kind == TEXT_FILE;
 }
 
-/* Is it what it was? */
+/* Checks that the file still exists and is unchanged. */
 static void unharmed(enum kind kind, const char *path)
 {
     static const mode_t types[KINDS] = {S_IFLNK,  S_IFLNK, S_IFLNK, S_IFLNK,
@@ -392,14 +400,14 @@ static void take_away(const char *path)
     (void)remove(beside);
 }
 
-/* Makes it on process 0. */
+/* Creates the unusable file on process 0. */
 static void plant(enum kind kind, const char *path)
 {
     if (check.rank == 0) make(kind, path);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void weed(enum kind kind, const char *path, bool may_change)
+static void remove_planted(enum kind kind, const char *path, bool may_change)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0 && !may_change) unharmed(kind, path);
@@ -407,9 +415,9 @@ static void weed(enum kind kind, const char *path, bool may_change)
     make_room();
 }
 
-/* MPICH's UCX reads long messages from the memory of their sender, and aborts where it
- * may not: of what a privileged user may do that is left. For this thread, which calls
- * MPI. */
+/* Restores this thread's ptrace capability after the thread has given up its privileges.
+ * The thread makes the MPI calls. UCX, which MPICH uses, reads long messages directly
+ * from the sender's memory and aborts if it lacks this capability. */
 static void may_read_memory(void)
 {
     struct __user_cap_header_struct who = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -419,21 +427,23 @@ static void may_read_memory(void)
     CHECK_EQ(0, syscall(SYS_capset, &who, may));
 }
 
-/* Not a privileged user for a while, who may do everything. */
+/* Switches to an unprivileged user if `begin` is set; otherwise, switches back to root,
+ * which would bypass file permissions. */
 static void as_nobody(bool begin)
 {
     if (getuid() != 0) return;
-    if (check.rank == 0 && begin) { /* who comes to it through those above */
+    if (check.rank == 0 && begin) { /* gives user `nobody` access to the directory */
         CHECK_EQ(0, chmod(check_path(""), 0777));
         CHECK_EQ(0, chmod(check_path("../.."), 0711));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(0, seteuid(begin ? 65534 : 0));
     if (begin) may_read_memory();
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody reads of who may, and may not itself */
+    MPI_Barrier(MPI_COMM_WORLD); /* all processes must have switched */
 }
 
-/* What may not be written over by a create, which a file of the user's own may be. */
+/* Returns whether ncmpi_create may replace the object at the path. It may replace a text
+ * file owned by this user, or a link to a file, even a dangling one. */
 static bool may_be_replaced(enum kind kind)
 {
     return kind == TEXT_FILE || kind == DANGLING || kind == TO_FILE;
@@ -448,13 +458,13 @@ static void where_a_dataset_is(enum kind kind, const char *hints)
     plant(kind, path);
     as_nobody(true);
     for (int i = 0; i < 2; i++)
-        if (told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, i ? NC_WRITE : NC_NOWRITE,
-                                          info, &ncid))) {
+        if (codes_are_equal("open", ncmpi_open(MPI_COMM_WORLD, path,
+                                               i ? NC_WRITE : NC_NOWRITE, info, &ncid))) {
             complain(WRONG, "it was opened");
             ncmpi_close(ncid);
         }
     int rc = ncmpi_create(MPI_COMM_WORLD, path, check.cmode | NC_NOCLOBBER, info, &ncid);
-    if (told_alike("create", rc)) {
+    if (codes_are_equal("create", rc)) {
         if (kind != DANGLING) complain(LOST, "it was created over what is there");
         ncmpi_abort(ncid);
     } else if (!may_be_replaced(kind)) {
@@ -463,7 +473,7 @@ static void where_a_dataset_is(enum kind kind, const char *hints)
     }
     as_nobody(false);
     MPI_Info_free(&info);
-    weed(kind, path, kind == DANGLING);
+    remove_planted(kind, path, kind == DANGLING);
 }
 
 static void where_a_journal_is_to_be(enum kind kind, const char *hints)
@@ -475,7 +485,7 @@ static void where_a_journal_is_to_be(enum kind kind, const char *hints)
     if (lives(check_path("a.nc"), check.cmode, info)) is_right(check_path("a.nc"));
     as_nobody(false);
     MPI_Info_free(&info);
-    weed(kind, check_path("a.nc.redef"), false);
+    remove_planted(kind, check_path("a.nc.redef"), false);
 }
 
 static void where_logs_are_to_be(enum kind kind, const char *hints)
@@ -492,7 +502,7 @@ static void where_logs_are_to_be(enum kind kind, const char *hints)
         complain(WRONG, "without logs it does not go");
     as_nobody(false);
     MPI_Info_free(&info);
-    weed(kind, check_path("logs"), false);
+    remove_planted(kind, check_path("logs"), false);
 }
 
 static void where_lines_are_to_be(enum kind kind, const char *hints, const char *key)
@@ -502,11 +512,12 @@ static void where_lines_are_to_be(enum kind kind, const char *hints, const char 
     plant(kind, check_path("report"));
     MPI_Info_set(info, key, check_path("report"));
     as_nobody(true);
-    (void)lives(check_path("a.nc"), check.cmode, info); /* close tells of the report */
+    (void)lives(check_path("a.nc"), check.cmode, info); /* the close is allowed to fail */
     is_right(check_path("a.nc"));
     as_nobody(false);
     MPI_Info_free(&info);
-    weed(kind, check_path("report"), true); /* a report is added to what is there */
+    remove_planted(kind, check_path("report"),
+                   true); /* the library appends lines to the file */
 }
 
 static void where_a_report_is_to_be(enum kind kind, const char *hints)
@@ -534,7 +545,7 @@ static void every_kind_of_file(void)
     end("hostile files");
 }
 
-/* Names that are too long, or hold what no name should. */
+/* Tests a file name that is too long or that contains unusual characters. */
 static void try_name(const char *name, bool later)
 {
     MPI_Info info = check_info(later ? "nc_burst_buf=enable;nc_deferred_close=enable"
@@ -545,9 +556,10 @@ static void try_name(const char *name, bool later)
                 later ? ", closed later" : "");
     sprintf(path, "%s%s", check_path(""), name);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
-    (void)told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid));
+    (void)codes_are_equal("open",
+                          ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid));
     bool well = lives(path, check.cmode, info);
-    if (!told_alike("wait_closed", ncmpix_wait_closed(path)))
+    if (!codes_are_equal("wait_closed", ncmpix_wait_closed(path)))
         complain(WRONG, "it is not completed");
     if (well) {
         is_right(path);
@@ -562,7 +574,7 @@ static void try_name(const char *name, bool later)
     make_room();
 }
 
-static void strange_names(void)
+static void strange_names_cause_no_crash(void)
 {
     static const int lengths[] = {1,    200,  240,  249,  250,  255,  256,  1000,
                                   1023, 1024, 4000, 4090, 4096, 5000, 70000};
@@ -587,10 +599,10 @@ static void strange_names(void)
 }
 
 static const struct check_test tests[] = {
-    {"hostile hints", every_hint, 0},
-    {"hostile variables", every_variable, 0},
-    {"hostile files", every_kind_of_file, 0},
-    {"strange names", strange_names, 0},
+    {"hostile hints cause no crash", every_hint, 0},
+    {"hostile environment variables cause no crash", every_variable, 0},
+    {"hostile files cause no crash", every_kind_of_file, 0},
+    {"strange names cause no crash", strange_names_cause_no_crash, 0},
     {NULL, NULL, 0},
 };
 

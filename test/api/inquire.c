@@ -1,4 +1,4 @@
-/* Every question a dataset answers, on one whose answers are known. */
+/* Calls every inquiry function on a dataset with known properties. */
 #include <string.h>
 
 #include "made_dataset.h"
@@ -28,7 +28,7 @@ static int known_dataset_reopened(void)
     return open_dataset("a.nc", NC_NOWRITE);
 }
 
-static void counts_of_the_dataset(void)
+static void counts_of_the_dataset_are_returned(void)
 {
     int ncid = known_dataset_reopened(), n[4];
     CHECK_NC(NC_NOERR, ncmpi_inq(ncid, &n[0], &n[1], &n[2], &n[3]));
@@ -61,7 +61,7 @@ static void no_unlimited_dimension_is_minus_one(void)
     close_dataset(ncid);
 }
 
-static void dimensions(void)
+static void dimensions_are_returned(void)
 {
     static const char *const names[] = {"t", "y", "x"};
     static const MPI_Offset lengths[] = {0, 3, 5};
@@ -86,7 +86,7 @@ static void dimensions(void)
     close_dataset(ncid);
 }
 
-static void variables(void)
+static void variables_are_returned(void)
 {
     static const struct {
         const char *name;
@@ -125,7 +125,7 @@ static void variables(void)
     close_dataset(ncid);
 }
 
-static void variables_that_are_not_there(void)
+static void missing_variables_are_an_error(void)
 {
     int ncid = known_dataset_reopened(), id;
     nc_type type;
@@ -186,7 +186,7 @@ static void format_and_version(void)
     close_dataset(ncid);
 }
 
-static void the_path_is_the_one_given(void)
+static void the_path_is_returned_as_given(void)
 {
     int ncid = known_dataset_reopened(), length = -1;
     char path[4096] = "";
@@ -197,13 +197,13 @@ static void the_path_is_the_one_given(void)
     close_dataset(ncid);
 }
 
-static void sizes_and_places(void)
+static void sizes_and_offsets_are_returned(void)
 {
     int ncid = known_dataset();
     MPI_Offset size, extent, recsize, offset[4] = {-1, -1, -1, -1};
     for (int i = 0; i < 4; i++) {
         CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, i, &offset[i]));
-        CHECK_EQ(0, offset[i]); /* no place yet */
+        CHECK_EQ(0, offset[i]); /* 0 before enddef */
     }
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
@@ -215,12 +215,13 @@ static void sizes_and_places(void)
     CHECK_EQ(extent, offset[SCALAR]);
     CHECK_EQ(offset[SCALAR] + 8, offset[GRID]);
     CHECK(offset[SERIES] >= offset[GRID] + 15 * 4);
-    CHECK_EQ(offset[SERIES] + 8, offset[LABEL]); /* 3 shorts, padded */
-    CHECK_EQ(8 + 16, recsize);                   /* and 15 characters */
+    CHECK_EQ(offset[SERIES] + 8, offset[LABEL]); /* 3 shorts, padded to 8 */
+    CHECK_EQ(8 + 16, recsize);                   /* plus 15 characters, padded to 16 */
     close_dataset(ncid);
 }
 
-/* Bytes that this process has put, and got, since it asked last. */
+/* Checks how many bytes this process has put and got since the last call. An argument of
+ * -1 accepts any number. */
 static void expect_moved(int ncid, long long put, long long got)
 {
     static MPI_Offset seen[2];
@@ -233,7 +234,8 @@ static void expect_moved(int ncid, long long put, long long got)
     seen[1] = now[1];
 }
 
-/* Each process counts what it asked for, whoever moved it. */
+/* Bytes are counted on the process that requested them, even if another process
+ * transferred them. */
 static void bytes_moved_are_counted(void)
 {
     enum { EACH = 1000 };
@@ -253,7 +255,8 @@ static void bytes_moved_are_counted(void)
     close_dataset(ncid);
 }
 
-/* Requests count when they have been carried out: not when posted, nor if cancelled. */
+/* The bytes of a request are counted when it is executed, not when it is posted, and
+ * never if it is cancelled. */
 static void bytes_of_requests_are_counted(void)
 {
     enum { EACH = 10 };
@@ -274,7 +277,8 @@ static void bytes_of_requests_are_counted(void)
     close_dataset(ncid);
 }
 
-/* Headers are process 0's; each process fills its share. */
+/* Process 0 also counts the header. Each process fills part of the variable, and counts
+ * the bytes that it filled. */
 static void bytes_of_headers_and_filling_are_counted(void)
 {
     enum { EACH = 10 };
@@ -285,14 +289,15 @@ static void bytes_of_headers_and_filling_are_counted(void)
     expect_moved(ncid, -1, -1);
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
-    /* Process 0 looks whether another program has made the file its own: before all agree
-     * on the definitions, and with the header locked. */
+    /* Process 0 reads the file's mark twice to check that no other program has taken over
+     * the file: once before the processes agree on the definitions, and once while the
+     * header is locked. */
     int looked = check.rank == 0 ? 2 * 4 : 0;
     expect_moved(ncid, 4 * EACH + (check.rank == 0 ? size : 0), looked);
     close_dataset(ncid);
 }
 
-static void striping_can_be_asked(void)
+static void the_striping_is_returned(void)
 {
     int ncid = known_dataset_reopened(), size = -1, count = -1;
     CHECK_NC(NC_NOERR, ncmpi_inq_striping(ncid, &size, &count));
@@ -300,7 +305,7 @@ static void striping_can_be_asked(void)
     close_dataset(ncid);
 }
 
-static void memory_is_given_back(void)
+static void all_memory_is_freed(void)
 {
     MPI_Offset before = 0, during = 0, after = 0, most = 0;
     int rc = ncmpi_inq_malloc_size(&before);
@@ -320,7 +325,7 @@ static void memory_is_given_back(void)
     CHECK(most >= during);
 }
 
-static void questions_of_a_bad_id(void)
+static void inquiries_of_an_invalid_id_fail(void)
 {
     int n;
     MPI_Offset size;
@@ -335,8 +340,8 @@ static void questions_of_a_bad_id(void)
     CHECK_NC(NC_EBADID, ncmpi_inq_put_size(99, &size));
 }
 
-/* Nothing that an inquiry could tell must be wanted. */
-static void nothing_is_wanted(void)
+/* Calls every inquiry function with NULL for all output arguments. */
+static void every_output_argument_may_be_NULL(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 4);
     int v = new_var(ncid, "v", NC_INT, 1, &x), one = 1, id, n = -1;
@@ -385,23 +390,25 @@ static void nothing_is_wanted(void)
 }
 
 static const struct check_test tests[] = {
-    {"nothing is wanted", nothing_is_wanted, CHECK_FORMATS},
-    {"counts of the dataset", counts_of_the_dataset, CHECK_FORMATS},
-    {"no unlimited dimension is -1", no_unlimited_dimension_is_minus_one, 0},
-    {"dimensions", dimensions, CHECK_FORMATS},
-    {"variables", variables, CHECK_FORMATS},
-    {"variables that are not there", variables_that_are_not_there, 0},
-    {"attributes", attributes_of_the_known_dataset, CHECK_FORMATS},
+    {"every output argument may be NULL", every_output_argument_may_be_NULL,
+     CHECK_FORMATS},
+    {"counts of the dataset are returned", counts_of_the_dataset_are_returned,
+     CHECK_FORMATS},
+    {"the id of no unlimited dimension is -1", no_unlimited_dimension_is_minus_one, 0},
+    {"dimensions are returned", dimensions_are_returned, CHECK_FORMATS},
+    {"variables are returned", variables_are_returned, CHECK_FORMATS},
+    {"missing variables are an error", missing_variables_are_an_error, 0},
+    {"attributes are returned", attributes_of_the_known_dataset, CHECK_FORMATS},
     {"format and version", format_and_version, CHECK_FORMATS},
-    {"the path is the one given", the_path_is_the_one_given, 0},
-    {"sizes and places", sizes_and_places, CHECK_FORMATS},
+    {"the path is returned as given", the_path_is_returned_as_given, 0},
+    {"sizes and offsets are returned", sizes_and_offsets_are_returned, CHECK_FORMATS},
     {"bytes moved are counted", bytes_moved_are_counted, 0},
     {"bytes of requests are counted", bytes_of_requests_are_counted, 0},
     {"bytes of headers and filling are counted", bytes_of_headers_and_filling_are_counted,
      0},
-    {"striping can be asked", striping_can_be_asked, 0},
-    {"memory is given back", memory_is_given_back, CHECK_FORMATS},
-    {"questions of a bad id", questions_of_a_bad_id, 0},
+    {"the striping is returned", the_striping_is_returned, 0},
+    {"all memory is freed", all_memory_is_freed, CHECK_FORMATS},
+    {"inquiries of an invalid id fail", inquiries_of_an_invalid_id_fail, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,6 @@
-/* Failing storage: full, broken, forbidden. The error is told where it happened, all
- * learn of it, and nothing hangs. */
+/* Tests failing storage: a full disk, a broken disk, and missing permissions. The process
+ * on which an operation fails must get the error for that failure, all other processes
+ * must get some error, and no process may hang. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void my_part(MPI_Offset *start, MPI_Offset *count, int *values)
         values[i] = N * check.rank + i;
 }
 
-static bool told_by_anyone(int rc)
+static bool is_error_on_any(int rc)
 {
     int least;
     MPI_Allreduce(&rc, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -42,7 +43,7 @@ static bool write_code(int rc)
 
 /* ---- the number of records ---- */
 
-enum { NEW = 3 }; /* the record that is not to be there */
+enum { NEW = 3 }; /* index of the record that the test adds */
 static const char *const ways[][2] = {{"nc_transfer", "direct"},
                                       {"nc_transfer", "node"},
                                       {"nc_transfer", "view"},
@@ -51,7 +52,7 @@ enum { WAYS = 4 };
 
 static int t;
 
-/* Record 0 of v(t, x) is there. */
+/* Creates v(t, x) with record 0. */
 static int one_record(const char *const way[2])
 {
     int ncid = -1, values[N], dims[2];
@@ -72,7 +73,8 @@ static int one_record(const char *const way[2])
     return ncid;
 }
 
-/* One value may be out of range: the record is written all the same. */
+/* Puts record NEW. If `odd` is set, one value is out of range, but the record must be
+ * added nevertheless. */
 static int put_record(int ncid, bool posted, bool odd)
 {
     int few[N], id, status = NC_NOERR;
@@ -91,7 +93,8 @@ static int put_record(int ncid, bool posted, bool odd)
                             : ncmpi_put_vara_longlong(ncid, v, start, count, values);
 }
 
-/* Process bad's disk is full, or, if that is -1, everybody's. */
+/* Puts a record while the disk is full on process `bad`, or on all processes if `bad` is
+ * -1. If every put fails, the number of records must not change. */
 static void no_record_for(const char *const way[2], int bad, bool posted, bool odd)
 {
     char plan[64];
@@ -107,7 +110,7 @@ static void no_record_for(const char *const way[2], int bad, bool posted, bool o
     MPI_Offset expected = any ? NEW + 1 : 1;
     if (good || !any) CHECK_EQ(expected, dim_length(ncid, t));
     end_data(ncid);
-    (void)ncmpi_sync_numrecs(ncid); /* tells once more */
+    (void)ncmpi_sync_numrecs(ncid); /* may report the error once more */
     CHECK_EQ(expected, dim_length(ncid, t));
     (void)ncmpi_close(ncid);
     ncid = open_dataset("a.nc", NC_NOWRITE);
@@ -115,7 +118,7 @@ static void no_record_for(const char *const way[2], int bad, bool posted, bool o
     close_dataset(ncid);
 }
 
-static void a_put_that_fails_adds_no_record(void)
+static void a_failed_put_adds_no_record(void)
 {
     int last = check.collective ? WAYS : 2;
     for (int way = 0; way < last; way++)
@@ -127,8 +130,8 @@ static void a_put_that_fails_adds_no_record(void)
 
 /* ---- */
 
-/* The disk is full for one process after another. */
-static void a_full_disk_on_one_process(void)
+/* Simulates a full disk on one process after another. */
+static void a_full_disk_on_one_process_is_reported(void)
 {
     for (int bad = 0; bad < check.nprocs; bad++) {
         char plan[64];
@@ -142,14 +145,14 @@ static void a_full_disk_on_one_process(void)
         int faults = fault_disarm(), any;
         MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         if (faults > 0) CHECK(write_code(rc));
-        if (any > 0) CHECK(told_by_anyone(rc));
+        if (any > 0) CHECK(is_error_on_any(rc));
         int next = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
         if (any > 0) CHECK(rc != NC_NOERR || next != NC_NOERR);
-        ncmpi_close(ncid); /* may repeat the error; must return */
+        ncmpi_close(ncid); /* may report the error once more, but must return */
     }
 }
 
-static void a_full_disk_on_all_processes(void)
+static void a_full_disk_on_all_processes_is_reported(void)
 {
     int values[N], ncid = one_variable();
     MPI_Offset start, count;
@@ -160,11 +163,11 @@ static void a_full_disk_on_all_processes(void)
     int faults = fault_disarm(), all;
     MPI_Allreduce(&faults, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all > 0);
-    CHECK(told_by_anyone(rc));
+    CHECK(is_error_on_any(rc));
     ncmpi_close(ncid);
 }
 
-static void an_independent_write_tells_at_once(void)
+static void an_independent_put_returns_its_own_error(void)
 {
     int values[N], ncid = one_variable(), bad = check.rank == check.nprocs - 1;
     MPI_Offset start, count;
@@ -199,7 +202,7 @@ static void short_transfers_are_completed(void)
     close_dataset(ncid);
 }
 
-static void a_read_that_fails_is_told(void)
+static void a_failed_read_is_reported(void)
 {
     int values[N], ncid = one_variable(), faults, any;
     MPI_Offset start, count;
@@ -216,7 +219,7 @@ static void a_read_that_fails_is_told(void)
     ncmpi_close(ncid);
 }
 
-static void a_header_that_cannot_be_written_is_told_to_all(void)
+static void a_failed_write_of_the_header_is_an_error_on_all(void)
 {
     int ncid = one_variable();
     CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
@@ -227,7 +230,7 @@ static void a_header_that_cannot_be_written_is_told_to_all(void)
     ncmpi_close(ncid);
 }
 
-static void a_header_that_cannot_be_read_is_told_to_all(void)
+static void a_failed_read_of_the_header_is_an_error_on_all(void)
 {
     int ncid = one_variable();
     close_dataset(ncid);
@@ -239,8 +242,8 @@ static void a_header_that_cannot_be_read_is_told_to_all(void)
     CHECK(rc == NC_EREAD || rc == NC_EIO || rc == NC_EFILE);
 }
 
-/* Open is refused to all processes, or to one. */
-static void a_file_that_may_not_be_opened(void)
+/* Makes opening the file fail on all processes or on one. */
+static void a_file_that_cannot_be_opened_is_an_error_on_all(void)
 {
     int ncid;
     close_dataset(one_variable());
@@ -262,7 +265,7 @@ static void a_file_that_may_not_be_opened(void)
     }
 }
 
-static void a_file_that_may_not_be_created(void)
+static void a_file_that_cannot_be_created_is_an_error_on_all(void)
 {
     int ncid = -1;
     CHECK(fault_arm("open:1+:EACCES:*/a.nc"));
@@ -273,7 +276,7 @@ static void a_file_that_may_not_be_created(void)
     CHECK_NC(NC_EBADID, ncmpi_close(ncid));
 }
 
-static void a_sync_that_fails_is_told(void)
+static void a_failed_sync_is_reported(void)
 {
     int values[N], ncid = one_variable();
     MPI_Offset start, count;
@@ -283,11 +286,11 @@ static void a_sync_that_fails_is_told(void)
     CHECK(fault_arm("sync:1+:EIO:*/a.nc"));
     int rc = ncmpi_sync(ncid), faults = fault_disarm();
     CHECK(faults == 0 || rc != NC_NOERR);
-    CHECK(told_by_anyone(rc));
+    CHECK(is_error_on_any(rc));
     ncmpi_close(ncid);
 }
 
-static void safe_mode_tells_all_at_once(void)
+static void safe_mode_reports_a_failed_write_to_all_at_once(void)
 {
     int values[N];
     MPI_Offset start, count;
@@ -303,9 +306,10 @@ static void safe_mode_tells_all_at_once(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-/* What the system said of an error that has no code of its own is in the words, also
- * where MPI-IO made the call: by MPI's words, or where it has none by errno. */
-static void the_systems_words_are_told(void)
+/* If the system's error has no corresponding NC_ code, the message must contain the
+ * system's text, even if MPI-IO made the system call. The text comes from MPI or, if MPI
+ * has none, from errno. */
+static void messages_contain_the_systems_error_text(void)
 {
     static const char *const io[] = {"posix", "mpi"};
     for (int i = 0; i < 2; i++) {
@@ -332,21 +336,27 @@ static void the_systems_words_are_told(void)
 }
 
 static const struct check_test tests[] = {
-    {"a full disk on one process", a_full_disk_on_one_process, 0},
-    {"a full disk on all processes", a_full_disk_on_all_processes, CHECK_FORMATS},
-    {"a put that fails adds no record", a_put_that_fails_adds_no_record, CHECK_MODES},
-    {"an independent write tells at once", an_independent_write_tells_at_once, 0},
+    {"a full disk on one process is reported", a_full_disk_on_one_process_is_reported, 0},
+    {"a full disk on all processes is reported", a_full_disk_on_all_processes_is_reported,
+     CHECK_FORMATS},
+    {"a failed put adds no record", a_failed_put_adds_no_record, CHECK_MODES},
+    {"an independent put returns its own error", an_independent_put_returns_its_own_error,
+     0},
     {"short transfers are completed", short_transfers_are_completed, 0},
-    {"a read that fails is told", a_read_that_fails_is_told, 0},
-    {"a header that cannot be written is told to all",
-     a_header_that_cannot_be_written_is_told_to_all, CHECK_FORMATS},
-    {"a header that cannot be read is told to all",
-     a_header_that_cannot_be_read_is_told_to_all, 0},
-    {"a file that may not be opened", a_file_that_may_not_be_opened, 0},
-    {"a file that may not be created", a_file_that_may_not_be_created, 0},
-    {"a sync that fails is told", a_sync_that_fails_is_told, 0},
-    {"the system's words are told", the_systems_words_are_told, 0},
-    {"safe mode tells all at once", safe_mode_tells_all_at_once, 0},
+    {"a failed read is reported", a_failed_read_is_reported, 0},
+    {"a failed write of the header is an error on all",
+     a_failed_write_of_the_header_is_an_error_on_all, CHECK_FORMATS},
+    {"a failed read of the header is an error on all",
+     a_failed_read_of_the_header_is_an_error_on_all, 0},
+    {"a file that cannot be opened is an error on all",
+     a_file_that_cannot_be_opened_is_an_error_on_all, 0},
+    {"a file that cannot be created is an error on all",
+     a_file_that_cannot_be_created_is_an_error_on_all, 0},
+    {"a failed sync is reported", a_failed_sync_is_reported, 0},
+    {"messages contain the system's error text", messages_contain_the_systems_error_text,
+     0},
+    {"safe mode reports a failed write to all at once",
+     safe_mode_reports_a_failed_write_to_all_at_once, 0},
     {NULL, NULL, 0},
 };
 

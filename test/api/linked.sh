@@ -1,6 +1,7 @@
 #!/bin/bash
-# What programs need of the shared library to run: they start with it whichever library they were
-# linked with, one without versions of symbols (PnetCDF's) too; and those in C load no C++ library.
+# Checks how programs link with the shared library. A program must run with this library even if it
+# was linked with another one that has no symbol versions, such as PnetCDF's. C programs must not
+# load a C++ library.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 scratch=$(mktemp -d) || exit 99
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
 }
 END
 
-# A library of the same name that has the function, and nothing else.
+# Links the program with a library of the same name that has no symbol versions and only one
+# function, ncmpi_inq_libvers.
 without_versions() {
     mkdir "$scratch/other" &&
         echo 'const char *ncmpi_inq_libvers(void) { return "another library"; }' >"$scratch/other.c" &&
@@ -44,15 +46,16 @@ in_c() { $MPICC -Iinclude -o "$scratch/in-c" "$scratch/version.c" "$@" && needs 
 no_cxx() { loads "$1" && ! loads "$1" | grep -E 'libpnetcdf_cxx|libstdc\+\+|libc\+\+'; }
 asks_for_a_version() { readelf -V "$scratch/in-c" | grep -F 'PNETCDF_1.15'; }
 
-check "a program is linked with a library without versions" without_versions
-check "it runs with this one" says unversioned
-check "a program in C is linked" in_c "$libs/libpnetcdf.so"
-check "it runs" says in-c
+check "a program links with a library without symbol versions" without_versions
+check "a program linked without symbol versions runs with this library" says unversioned
+check "a C program links" in_c "$libs/libpnetcdf.so"
+check "a C program runs" says in-c
 if grep -q '^SYMBOL_VERSIONS = -Wl' Makefile; then
-    check "it asks for the version of the interface" asks_for_a_version
+    check "a C program requires the interface's symbol version" asks_for_a_version
 fi
 
-# A C++ library beside it: what is installed in place of libpnetcdf.so names both.
+# If the C++ interface is a separate library, libpnetcdf.so is installed as a linker script that
+# names both libraries.
 cxx=$(readelf -d "$libs/libpnetcdf_cxx.so" 2>/dev/null | sed -n 's/.*Library soname: \[\(.*\)\]/\1/p')
 installs_the_script() {
     mkdir "$scratch/lib" && cp -P "$libs"/libpnetcdf.so* "$libs"/libpnetcdf_cxx.so* "$scratch/lib" &&
@@ -64,7 +67,7 @@ makes_a_file() (
     export LD_LIBRARY_PATH=$libs
     cd "$scratch" && rm -f first_file.nc && launch 1 "./$1" && [ -s first_file.nc ]
 )
-# As PnetCDF has it: methods, too, are in the library of that name.
+# PnetCDF has a single libpnetcdf.so, which includes the C++ methods.
 with_one_library() {
     mkdir "$scratch/one" && $MPICXX -shared -Wl,-soname,"$soname" -o "$scratch/one/libpnetcdf.so" \
         -Wl,--whole-archive .libs/libcxx.a -Wl,--no-whole-archive &&
@@ -75,15 +78,15 @@ preloaded() { (export LD_PRELOAD=$libs/$cxx && makes_a_file "$1"); }
 
 if [ -n "$cxx" ]; then
     check "the linker script is installed" installs_the_script
-    check "-lpnetcdf links a program in C" in_c -L"$scratch/lib" -lpnetcdf
-    check "which loads no C++ library" no_cxx "$scratch/in-c"
-    check "and runs" says in-c
-    check "-lpnetcdf links a program in C++" in_cxx in-cxx -L"$scratch/lib" -lpnetcdf
-    check "so does the path of libpnetcdf.so" in_cxx in-cxx "$scratch/lib/libpnetcdf.so"
-    check "it runs" makes_a_file in-cxx
-    check "a program in C++ is linked with PnetCDF's one library" with_one_library
-    check "with libpnetcdf_cxx preloaded, it runs" preloaded one-library
+    check "-lpnetcdf links a C program" in_c -L"$scratch/lib" -lpnetcdf
+    check "a C program loads no C++ library" no_cxx "$scratch/in-c"
+    check "a C program linked by -lpnetcdf runs" says in-c
+    check "-lpnetcdf links a C++ program" in_cxx in-cxx -L"$scratch/lib" -lpnetcdf
+    check "the path of libpnetcdf.so links a C++ program" in_cxx in-cxx "$scratch/lib/libpnetcdf.so"
+    check "a C++ program runs" makes_a_file in-cxx
+    check "a C++ program links with a single library like PnetCDF's" with_one_library
+    check "a C++ program for a single library runs with libpnetcdf_cxx" preloaded one-library
 else
-    skip "a program in C loads no C++ library" "C++ is not apart"
+    skip "a C program loads no C++ library" "C++ is not apart"
 fi
 finish

@@ -1,15 +1,18 @@
-/* Short forms of what nearly every test of the interface does first and last. Failures
- * are noted; ncid is then -1, and all that follows fails too. */
+/* Helpers that nearly every interface test uses to create, open and close datasets. They
+ * record failures. If a dataset cannot be opened, they return -1 as the ncid, so all
+ * later checks fail as well. */
 #ifndef MADE_DATASET_H
 #define MADE_DATASET_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* A new file of the case's format in its directory, in define mode. */
+/* Creates a file in the case's format and directory, and leaves the dataset in define
+ * mode. */
 static inline int new_dataset(const char *name)
 {
     int ncid = -1;
@@ -26,12 +29,36 @@ static inline int open_dataset(const char *name, int omode)
     return ncid;
 }
 
+/* Returns an info object with hints that select a stack of drivers. Replaces %s in the
+ * text with the case's directory. */
+static inline MPI_Info stack_info(const char *stack)
+{
+    char text[1024];
+    const char *at = strstr(stack, "%s");
+    if (at == NULL) return check_info(stack);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - stack), stack, check_path(""),
+             at + 2);
+    return check_info(text);
+}
+
+/* Same as new_dataset, but creates the file through a stack of drivers. Stores the NC_
+ * code in *err. */
+static inline int create_through(MPI_Comm comm, const char *name, const char *stack,
+                                 int *err)
+{
+    int ncid = -1;
+    MPI_Info info = stack_info(stack);
+    *err = ncmpi_create(comm, check_path(name), NC_CLOBBER | check.cmode, info, &ncid);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    return ncid;
+}
+
 static inline void close_dataset(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Does the burst buffer take what is put? */
+/* Returns whether the burst buffer is enabled, so that puts are logged. */
 static inline bool has_log(int ncid)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -43,8 +70,8 @@ static inline bool has_log(int ncid)
     return PNETCDF_BURST_BUFFERING && found && strcmp(value, "enable") == 0;
 }
 
-/* Before a look at a file, or at memory: with hints that defer closes there may be some
- * left. */
+/* Completes any closes that hints have deferred. Must be called before a test examines
+ * the file or the memory in use. */
 static inline void complete_closes(void)
 {
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
@@ -65,7 +92,8 @@ static inline int new_var(int ncid, const char *name, nc_type type, int ndims,
     return varid;
 }
 
-/* From define mode to the data mode of the case, and out of it. */
+/* begin_data leaves define mode and enters the case's data mode; end_data leaves that
+ * data mode. */
 static inline void begin_data(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -77,7 +105,7 @@ static inline void end_data(int ncid)
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
 }
 
-/* Access in the case's data mode; the NC_ code. */
+/* Put or get in the case's data mode. Return the NC_ code. */
 static inline int put_ints(int ncid, int varid, const MPI_Offset *start,
                            const MPI_Offset *count, const int *values)
 {
@@ -92,7 +120,7 @@ static inline int get_ints(int ncid, int varid, const MPI_Offset *start,
                             : ncmpi_get_vara_int(ncid, varid, start, count, values);
 }
 
-/* What every process must do before another looks at its independent writes. */
+/* Makes independent writes visible to other processes. Collective. */
 static inline void make_visible(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
@@ -106,7 +134,8 @@ static inline MPI_Offset dim_length(int ncid, int dimid)
     return length;
 }
 
-/* What ncmpi_inq_file_info tells of a hint; "" if nothing. A static buffer. */
+/* Returns the value that ncmpi_inq_file_info reports for a hint, or "" if it reports
+ * none. The string is in a static buffer. */
 static inline const char *hint_in_force(int ncid, const char *key)
 {
     static char value[MPI_MAX_INFO_VAL + 1];

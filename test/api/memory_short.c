@@ -1,5 +1,6 @@
-/* Memory is short on one process, at one allocation after another: the call returns
- * NC_ENOMEM there, or does without; all others return too, and nothing leaks. */
+/* Makes a different allocation on one process fail in each run. On that process, the call
+ * must either return NC_ENOMEM or succeed without the memory. The call must also return
+ * on all other processes, and no memory may leak. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +8,11 @@
 #include "shortage.h"
 
 static int ncid, x, t, fixed, series, coarse;
-static bool failing; /* this process is the one */
-static int told;     /* how often it was NC_ENOMEM */
+static bool failing; /* whether allocations are made to fail on this process */
+static int told;     /* number of calls that returned NC_ENOMEM */
 
-/* fixed(x), series(t), filled(t, x) and coarse(x), in define mode; values in the first
- * two. */
+/* Creates a dataset with fixed(x), series(t), filled(t, x) and coarse(x), and leaves
+ * it in define mode. */
 static void define(void)
 {
     ncid = new_dataset("a.nc");
@@ -27,7 +28,8 @@ static void define(void)
     CHECK_NC(NC_NOERR, ncmpix_def_var_quantize(ncid, coarse, NC_QUANTIZE_BITROUND, 3));
 }
 
-/* One step of a dataset's life, tried with each of its allocations failing. */
+/* A step in a dataset's life. It is run once for each allocation that it makes, with that
+ * allocation failing. */
 struct step {
     const char *name;
     void (*before)(void);
@@ -35,7 +37,8 @@ struct step {
     void (*after)(void);
 };
 
-/* Is a code all right where an allocation of this process, or of any, failed? */
+/* Checks the code that a step returned. `any` is true if an allocation failed on some
+ * process. */
 static void judge(const struct step *s, int code, bool any)
 {
     if (!CHECK(code == NC_NOERR || (any && code == NC_ENOMEM)))
@@ -61,7 +64,7 @@ static void try_step(const struct step *s)
         CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&has));
         if (!CHECK_EQ(had, has)) fprintf(stderr, "# %s, allocation %ld\n", s->name, nth);
     }
-    CHECK(any == 0); /* in the end it had all it needs */
+    CHECK(any == 0); /* fewer than `nth` allocations were made in the last run */
     if (failing && tries > 1) CHECK(told > 0);
 }
 
@@ -109,7 +112,8 @@ static int enddef(void)
     return ncmpi_enddef(ncid);
 }
 
-/* What one process met, close may be the first to tell the others. */
+/* Closes the dataset. The close may be the first call that reports another process's
+ * error. */
 static void close_all(void)
 {
     int code = ncmpi_close(ncid);
@@ -133,7 +137,7 @@ static int redef(void)
     return ncmpi_redef(ncid);
 }
 
-/* Definitions that make all data move. */
+/* Adds definitions that make enddef move all data. */
 static void redefined(void)
 {
     in_data_mode();
@@ -207,7 +211,7 @@ static void life(void)
     try_steps(steps, sizeof steps / sizeof steps[0]);
 }
 
-/* ---- definitions: this process alone ---- */
+/* ---- local definitions ---- */
 
 static int one_dim(void)
 {
@@ -250,7 +254,7 @@ static int a_fill_value(void)
     return ncmpi_def_var_fill(ncid, fixed, 0, &value);
 }
 
-/* Processes have defined different things now. */
+/* Aborts, because the definitions may now differ between processes. */
 static void give_up(void)
 {
     CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
@@ -271,7 +275,7 @@ static void definitions(void)
     try_steps(steps, sizeof steps / sizeof steps[0]);
 }
 
-/* ---- definitions in data mode: on all processes or on none ---- */
+/* ---- definitions in data mode, which take effect on all processes or on none ---- */
 
 static int a_shorter_dim(void)
 {
@@ -305,7 +309,7 @@ static void with_units(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
 }
 
-/* Do all processes see the same, and the file too? */
+/* Checks that the definitions are the same on all processes and in the file. */
 static void same_on_all(void)
 {
     char now[3 * (NC_MAX_NAME + 1)] = "", others[sizeof now], text[20] = "";
@@ -326,7 +330,7 @@ static void same_on_all(void)
     }
 }
 
-static void definitions_in_data_mode(void)
+static void a_lack_of_memory_is_an_error_definitions_in_data_mode(void)
 {
     static const struct step steps[] = {
         {"rename_dim", with_units, a_shorter_dim, same_on_all},
@@ -341,10 +345,11 @@ static void definitions_in_data_mode(void)
 
 /* ---- data ---- */
 
-static const struct family *family; /* the one at hand */
+static const struct family *family; /* the function family under test */
 static bool putting, scattered;
 
-/* This process's elements, in a buffer of a type that has gaps, or in a plain one. */
+/* Accesses this process's elements, either with a contiguous buffer or with one that a
+ * datatype with gaps describes. */
 static int access_with(const struct family *f, int *values, bool put, bool gaps)
 {
     MPI_Offset n = elements_of(f->shape);
@@ -362,7 +367,7 @@ static int access_with(const struct family *f, int *values, bool put, bool gaps)
     return rc;
 }
 
-/* Are these the file's values, each `more` than its place? */
+/* Checks that the value of each element is the element's index plus `more`. */
 static void holds(const struct family *f, const int *values, int step, int more)
 {
     for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
@@ -380,7 +385,7 @@ static int access_data(void)
     if (rc == NC_NOERR) holds(family, values, step, putting ? 1000 : 0);
     if (!putting) return rc;
 
-    struct family same = families[3]; /* any place can be read with strides */
+    struct family same = families[3]; /* a strided get can access any element */
     same.shape = family->shape;
     MPI_Barrier(MPI_COMM_WORLD);
     shortage_hold(true);
@@ -412,7 +417,7 @@ static int buffered(void)
     int attached = ncmpi_buffer_attach(ncid, N * 4);
     int posted = ncmpi_bput_vara(ncid, fixed, start, count, values, 1, type, &id);
     int waited = ncmpi_wait_all(ncid, 1, &id, &status);
-    /* what could not be waited for is still pending */
+    /* If the wait failed, the request is still pending. */
     if (waited != NC_NOERR) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
     if (attached == NC_NOERR) CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
     MPI_Type_free(&type);
@@ -425,7 +430,8 @@ static void buffers(void)
     try_steps(steps, 1);
 }
 
-/* Requests far between the others, cancelled: all of them, or none. */
+/* Cancels requests that are far apart in the queue. Either all of them must be cancelled,
+ * or none. */
 static int ids[200];
 
 static void many_posted(void)
@@ -465,12 +471,13 @@ static void cancelled(void)
 }
 
 static const struct check_test tests[] = {
-    {"the life of a dataset", life, 0},
-    {"definitions", definitions, 0},
-    {"definitions in data mode", definitions_in_data_mode, 0},
-    {"every way to access data", every_family, 0},
-    {"buffered requests", buffers, 0},
-    {"cancelled requests", cancelled, 0},
+    {"a lack of memory is an error: life of a dataset", life, 0},
+    {"a lack of memory is an error: definitions", definitions, 0},
+    {"a lack of memory is an error: definitions in data mode",
+     a_lack_of_memory_is_an_error_definitions_in_data_mode, 0},
+    {"a lack of memory is an error: every way to access data", every_family, 0},
+    {"a lack of memory is an error: buffered requests", buffers, 0},
+    {"a lack of memory is an error: cancelled requests", cancelled, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,17 +1,18 @@
-/* Short forms for the tests of nonblocking requests. */
+/* Helpers for tests of nonblocking requests. */
 #ifndef NONBLOCKING_H
 #define NONBLOCKING_H
 
 #include "made_dataset.h"
 
-/* Waits in the case's data mode. */
+/* Waits for requests in the case's data mode. */
 static inline int wait_for(int ncid, int n, int *ids, int *statuses)
 {
     return check.collective ? ncmpi_wait_all(ncid, n, ids, statuses)
                             : ncmpi_wait(ncid, n, ids, statuses);
 }
 
-/* 0 to n - 1 in an order that differs between processes. */
+/* Stores a random permutation of the numbers 0 to n - 1. Each process gets a different
+ * one. */
 static inline void shuffled(int *order, int n)
 {
     for (int i = 0; i < n; i++)

@@ -1,9 +1,10 @@
-/* bput: values copied to an attached buffer, and what of it is taken. */
+/* Tests bput, which copies values to an attached buffer, and the reported usage of that
+ * buffer. */
 #include <string.h>
 
 #include "nonblocking.h"
 
-static int v; /* v(x) of doubles, four for each process */
+static int v; /* v(x) consists of four doubles for each process */
 
 static int one_variable(void)
 {
@@ -33,7 +34,7 @@ static void check_stored(int ncid, const int *expected)
     CHECK_BYTES(expected, back, sizeof back);
 }
 
-static void the_values_may_change_after_the_post(void)
+static void the_callers_values_may_change_after_bput(void)
 {
     int ncid = one_variable(), values[4] = {1, 2, 3, 4}, id;
     const int expected[4] = {1, 2, 3, 4};
@@ -48,7 +49,7 @@ static void the_values_may_change_after_the_post(void)
     close_dataset(ncid);
 }
 
-static void attaching_and_detaching(void)
+static void a_buffer_is_attached_and_detached(void)
 {
     int ncid = one_variable(), id = 5;
     const int values[4] = {1, 2, 3, 4};
@@ -72,8 +73,9 @@ static void attaching_and_detaching(void)
     close_dataset(ncid);
 }
 
-/* It is the log that takes the values. A buffer that is attached all the same counts. */
-static void with_a_log_there_need_be_none(void)
+/* If the burst buffer is enabled, the log stores the values, so bput needs no attached
+ * buffer. If a buffer is attached anyway, its size still limits bputs. */
+static void with_a_log_no_buffer_needs_to_be_attached(void)
 {
     static const char *const hints[] = {"nc_burst_buf=enable",
                                         "nc_burst_buf=enable;nc_burst_buf_log_at=post"};
@@ -110,8 +112,9 @@ static void with_a_log_there_need_be_none(void)
     }
 }
 
-/* In bytes of the external type: a double takes 8, whatever it is in memory. */
-static void what_is_taken_comes_back(void)
+/* Buffer usage is counted in bytes of the external type, so a double counts 8 bytes,
+ * whatever the type in memory. */
+static void completed_requests_free_their_part_of_the_buffer(void)
 {
     int ncid = one_variable(), ids[3];
     const int values[4] = {1, 2, 3, 4}, expected[4] = {1, 2, 3, 1};
@@ -143,8 +146,9 @@ static void what_is_taken_comes_back(void)
     close_dataset(ncid);
 }
 
-/* A list, a derived type and a map: each is copied when it is posted. */
-static void every_kind_is_copied(void)
+/* Posts puts with a list, a derived type and a map. Their values must be copied when they
+ * are posted. */
+static void every_kind_of_request_is_copied(void)
 {
     int ncid = one_variable(), back[4] = {0, 5, 0, 6};
     MPI_Offset a = 4 * check.rank + 3, b = 4 * check.rank, *starts[2] = {&a, &b};
@@ -174,7 +178,7 @@ static void every_kind_is_copied(void)
     close_dataset(ncid);
 }
 
-static void closing_with_a_buffer_attached(void)
+static void close_frees_an_attached_buffer(void)
 {
     int ncid = one_variable();
     const int values[4] = {1, 2, 3, 4};
@@ -188,14 +192,17 @@ static void closing_with_a_buffer_attached(void)
 }
 
 static const struct check_test tests[] = {
-    {"the values may change after the post", the_values_may_change_after_the_post,
+    {"the caller's values may change after bput",
+     the_callers_values_may_change_after_bput, CHECK_FORMATS | CHECK_MODES},
+    {"a buffer is attached and detached", a_buffer_is_attached_and_detached,
+     CHECK_FORMATS},
+    {"with a log no buffer needs to be attached",
+     with_a_log_no_buffer_needs_to_be_attached, CHECK_FORMATS | CHECK_MODES},
+    {"completed requests free their part of the buffer",
+     completed_requests_free_their_part_of_the_buffer, CHECK_FORMATS | CHECK_MODES},
+    {"every kind of request is copied", every_kind_of_request_is_copied,
      CHECK_FORMATS | CHECK_MODES},
-    {"attaching and detaching", attaching_and_detaching, CHECK_FORMATS},
-    {"with a log there need be none", with_a_log_there_need_be_none,
-     CHECK_FORMATS | CHECK_MODES},
-    {"what is taken comes back", what_is_taken_comes_back, CHECK_FORMATS | CHECK_MODES},
-    {"every kind is copied", every_kind_is_copied, CHECK_FORMATS | CHECK_MODES},
-    {"closing with a buffer attached", closing_with_a_buffer_attached, CHECK_FORMATS},
+    {"close frees an attached buffer", close_frees_an_attached_buffer, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

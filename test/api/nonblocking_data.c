@@ -1,12 +1,14 @@
-/* What nonblocking requests carry: interleaved, overlapping, scalar, lists, derived. */
+/* Tests transfers with nonblocking requests: interleaved and overlapping parts, scalars,
+ * lists, and derived types. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base_mem.h"
 #include "nonblocking.h"
 
-/* Each process has every nprocs-th column, each column a request, in any order. */
-static void interleaved_columns_in_any_order(void)
+/* Each process owns every nprocs-th column, and posts one request per column, in random
+ * order. */
+static void interleaved_columns_are_put_in_any_order(void)
 {
     enum { ROWS = 9, COLUMNS = 6 };
     int ncid = new_dataset("a.nc"), order[COLUMNS], width = COLUMNS * check.nprocs;
@@ -33,8 +35,9 @@ static void interleaved_columns_in_any_order(void)
     close_dataset(ncid);
 }
 
-/* Hyperslabs of a small array, all over each other, against the same done in memory. */
-static void overlapping_requests_as_if_one_after_the_other(void)
+/* Puts overlapping hyperslabs of a small array with nonblocking requests, applies the
+ * same puts to a model in memory, and compares the two. */
+static void overlapping_requests_are_executed_in_order(void)
 {
     enum { Y = 7, X = 11, MANY = 30 };
     int ncid = new_dataset("a.nc"), model[Y][X] = {{0}}, values[MANY][Y * X];
@@ -73,8 +76,9 @@ static void overlapping_requests_as_if_one_after_the_other(void)
     close_dataset(ncid);
 }
 
-/* The order of posting counts, not that of the list given to wait. */
-static void the_put_posted_later_wins(void)
+/* The result depends on the order in which the requests were posted, not on their order
+ * in the list passed to wait. */
+static void the_put_posted_last_takes_precedence(void)
 {
     int ncid = new_dataset("a.nc"), ids[3], back[6];
     int dim = new_dim(ncid, "x", 6 * check.nprocs);
@@ -94,7 +98,7 @@ static void the_put_posted_later_wins(void)
     close_dataset(ncid);
 }
 
-static void scalars_among_others(void)
+static void scalars_are_mixed_with_other_requests(void)
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", check.nprocs);
     int one = new_var(ncid, "one", NC_INT, 0, NULL);
@@ -119,8 +123,8 @@ static void scalars_among_others(void)
     close_dataset(ncid);
 }
 
-/* Lists of hyperslabs: no counts at all, and no count for one of them. */
-static void lists_without_counts(void)
+/* Posts varn requests for which `counts`, or one of its elements, is NULL. */
+static void lists_may_omit_counts(void)
 {
     int ncid = new_dataset("a.nc");
     int dims[2] = {new_dim(ncid, "y", check.nprocs), new_dim(ncid, "x", 8)};
@@ -150,8 +154,8 @@ static void lists_without_counts(void)
     close_dataset(ncid);
 }
 
-/* A list is one request: its status is the first bad one, and it ends as one. */
-static void a_list_has_one_status(void)
+/* A varn call posts a single request, whose status is the first error. */
+static void a_list_of_hyperslabs_has_one_status(void)
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", 3 * check.nprocs);
     int v = new_var(ncid, "v", NC_INT, 1, &dim), ids[2], statuses[2], n;
@@ -176,8 +180,8 @@ static void a_list_has_one_status(void)
     close_dataset(ncid);
 }
 
-/* Every second int of the buffer, the type freed before the wait. */
-static void the_datatype_is_freed_after_the_post(void)
+/* Puts every second int of a buffer, and frees the datatype before the wait. */
+static void the_datatype_may_be_freed_after_the_post(void)
 {
     enum { N = 5 };
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N * check.nprocs);
@@ -217,7 +221,7 @@ static void the_datatype_is_freed_after_the_post(void)
     close_dataset(ncid);
 }
 
-/* Requests outlive new definitions that move the data. */
+/* Requests remain valid even if new definitions move the data before the wait. */
 static void data_is_moved_between_post_and_wait(void)
 {
     int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
@@ -254,9 +258,10 @@ static void data_is_moved_between_post_and_wait(void)
     close_dataset(ncid);
 }
 
-/* More single elements than a tile has pieces, from the last to the first; where
- * NCMPI_TEST_LARGE is set, a million. On mounts each may be a message to a server. */
-static void very_many_requests_backwards(void)
+/* Posts one request per element, from the last element to the first: more requests than
+ * fit into one tile, or a million if NCMPI_TEST_LARGE is set. Posts fewer on mounted file
+ * systems, where each request may need a message to a server. */
+static void very_many_requests_are_posted_backwards(void)
 {
     const size_t many = getenv("NCMPI_TEST_LARGE") != NULL    ? 1000000
                         : getenv("NCMPI_TEST_MOUNTS") != NULL ? 2001
@@ -292,8 +297,8 @@ static void very_many_requests_backwards(void)
 
 enum { MANY = 10000 };
 
-/* Posts MANY requests of a row each, and waits for them in another order. Returns how
- * much memory the library took for them at most. */
+/* Posts MANY requests, each for one row, and waits for them in a different order. Returns
+ * the peak amount of memory that the library used for the requests. */
 static MPI_Offset post_and_wait(int ncid, int v, bool put, int (*rows)[4])
 {
     int *ids = malloc(MANY * sizeof *ids), *order = malloc(MANY * sizeof *order);
@@ -301,7 +306,7 @@ static MPI_Offset post_and_wait(int ncid, int v, bool put, int (*rows)[4])
     if (!CHECK(ids != NULL && order != NULL)) return 0;
     shuffled(order, MANY);
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&before));
-    base_mem_forget_high_water();
+    base_mem_reset_high_water();
     for (int i = 0; i < MANY; i++) {
         MPI_Offset start[3] = {order[i], check.rank, 0};
         int *row = rows[order[i]];
@@ -327,11 +332,11 @@ static bool requests_take_more(void)
     return more;
 }
 
-/* Bookkeeping of the library for a request, from its post to the end of the wait: by
- * inq_malloc, which counts all it takes. A small put's values come on top: it keeps them.
- * Buffers that do not grow with the number of requests are there once the first of them
- * have passed. */
-static void a_pending_request_is_small(void)
+/* Checks how much memory, as reported by inq_malloc, the library uses per request from
+ * the post to the end of the wait. For small puts, this includes a copy of the values. A
+ * first pass allocates the buffers whose size does not depend on the number of
+ * requests. */
+static void a_pending_request_uses_little_memory(void)
 {
     enum { MOST = 100 };
     static int rows[MANY][4], back[MANY][4];
@@ -356,8 +361,9 @@ static void a_pending_request_is_small(void)
     close_dataset(ncid);
 }
 
-/* mput and mget: several variables in one blocking call, each with its own buffer. */
-static void several_variables_in_one_call(void)
+/* Tests mput and mget, which access several variables, each with its own buffer, in one
+ * blocking call. */
+static void one_call_accesses_several_variables(void)
 {
     int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
     int x = new_dim(ncid, "x", 2 * check.nprocs), dims[2] = {t, x};
@@ -389,21 +395,26 @@ static void several_variables_in_one_call(void)
 }
 
 static const struct check_test tests[] = {
-    {"interleaved columns in any order", interleaved_columns_in_any_order,
+    {"interleaved columns are put in any order", interleaved_columns_are_put_in_any_order,
      CHECK_FORMATS | CHECK_MODES},
-    {"overlapping requests, as if one after the other",
-     overlapping_requests_as_if_one_after_the_other, CHECK_FORMATS | CHECK_MODES},
-    {"the put posted later wins", the_put_posted_later_wins, CHECK_FORMATS | CHECK_MODES},
-    {"scalars among others", scalars_among_others, CHECK_FORMATS | CHECK_MODES},
-    {"lists without counts", lists_without_counts, CHECK_FORMATS | CHECK_MODES},
-    {"a list has one status", a_list_has_one_status, CHECK_FORMATS | CHECK_MODES},
-    {"the datatype is freed after the post", the_datatype_is_freed_after_the_post,
+    {"overlapping requests are executed in order",
+     overlapping_requests_are_executed_in_order, CHECK_FORMATS | CHECK_MODES},
+    {"the put posted last takes precedence", the_put_posted_last_takes_precedence,
+     CHECK_FORMATS | CHECK_MODES},
+    {"scalars are mixed with other requests", scalars_are_mixed_with_other_requests,
+     CHECK_FORMATS | CHECK_MODES},
+    {"lists may omit counts", lists_may_omit_counts, CHECK_FORMATS | CHECK_MODES},
+    {"a list of hyperslabs has one status", a_list_of_hyperslabs_has_one_status,
+     CHECK_FORMATS | CHECK_MODES},
+    {"the datatype may be freed after the post", the_datatype_may_be_freed_after_the_post,
      CHECK_FORMATS | CHECK_MODES},
     {"data is moved between post and wait", data_is_moved_between_post_and_wait,
      CHECK_FORMATS | CHECK_MODES},
-    {"very many requests backwards", very_many_requests_backwards, CHECK_MODES},
-    {"a pending request is small", a_pending_request_is_small, CHECK_FORMATS},
-    {"several variables in one call", several_variables_in_one_call,
+    {"very many requests are posted backwards", very_many_requests_are_posted_backwards,
+     CHECK_MODES},
+    {"a pending request uses little memory", a_pending_request_uses_little_memory,
+     CHECK_FORMATS},
+    {"one call accesses several variables", one_call_accesses_several_variables,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };

@@ -1,15 +1,17 @@
-/* Posting requests, waiting for them and cancelling them: modes, ids, statuses. */
+/* Tests posting, waiting for and cancelling requests: data modes, request ids, statuses,
+ * and the number of records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nonblocking.h"
 
-enum { N = 7 }; /* elements a process has */
+enum { N = 7 }; /* elements per process */
 
 static int t, x, fixed, record, bytes;
 
-/* fixed(x), record(t, x) and bytes(x), with N elements for each process; define mode. */
+/* Creates fixed(x), record(t, x) and bytes(x) with N elements per process, and leaves the
+ * dataset in define mode. */
 static int three_variables(void)
 {
     int ncid = new_dataset("a.nc");
@@ -22,7 +24,7 @@ static int three_variables(void)
     return ncid;
 }
 
-/* Posts a put of value into element i of this process' part, or a get of it. */
+/* Post a put or a get of element `i` in this process's part. */
 static int post_put(int ncid, int varid, int i, const int *value, int *id)
 {
     MPI_Offset start = (MPI_Offset)N * check.rank + i, count = 1;
@@ -35,7 +37,7 @@ static int post_get(int ncid, int varid, int i, int *value, int *id)
     return ncmpi_iget_vara_int(ncid, varid, &start, &count, value, id);
 }
 
-/* Into a byte, which may be too small. */
+/* Posts a get into a signed char, which may be too small for the value. */
 static int post_get_small(int ncid, int varid, int i, signed char *value, int *id)
 {
     MPI_Offset start = (MPI_Offset)N * check.rank + i, count = 1;
@@ -49,7 +51,7 @@ static int pending(int ncid)
     return n;
 }
 
-/* The element as the file has it now. */
+/* Returns the value that an element has in the file. */
 static int stored(int ncid, int varid, int i)
 {
     MPI_Offset start = (MPI_Offset)N * check.rank + i, count = 1;
@@ -60,7 +62,7 @@ static int stored(int ncid, int varid, int i)
 
 /* ---- modes ---- */
 
-static void posted_in_every_mode_waited_for_in_another(void)
+static void requests_are_waited_for_in_another_mode_than_posted(void)
 {
     int ncid = three_variables(), ids[6], statuses[6], back[3] = {0};
     const int values[3] = {10 + check.rank, 20 + check.rank, 30 + check.rank};
@@ -85,7 +87,7 @@ static void posted_in_every_mode_waited_for_in_another(void)
     close_dataset(ncid);
 }
 
-static void waiting_in_the_wrong_mode_leaves_them_pending(void)
+static void a_wait_in_the_wrong_mode_leaves_requests_pending(void)
 {
     int ncid = three_variables(), id, status = 77;
     const int value = 5;
@@ -106,7 +108,7 @@ static void waiting_in_the_wrong_mode_leaves_them_pending(void)
     close_dataset(ncid);
 }
 
-static void a_dataset_that_may_not_be_written(void)
+static void puts_to_a_read_only_dataset_are_refused(void)
 {
     int ncid = three_variables(), id = 5, value = 8, back = -1;
     begin_data(ncid);
@@ -144,14 +146,15 @@ static void ids_are_waited_for_in_any_order(void)
         CHECK_EQ(i < 3, some[i] == NC_REQ_NULL);
     for (int i = 0; i < 3; i++)
         CHECK_EQ(values[order[i]], stored(ncid, fixed, order[i]));
-    CHECK_NC(NC_NOERR, wait_for(ncid, N, some, statuses)); /* three are gone already */
+    /* Three of these requests are already complete. */
+    CHECK_NC(NC_NOERR, wait_for(ncid, N, some, statuses));
     for (int i = 0; i < N; i++)
         CHECK_EQ(values[i], stored(ncid, fixed, i));
     end_data(ncid);
     close_dataset(ncid);
 }
 
-static void each_status_is_of_its_own_request(void)
+static void each_request_has_its_own_status(void)
 {
     int ncid = three_variables(), ids[4], statuses[4] = {1, 1, 1, 1}, back = -1;
     const int good = 6, bad = 300;
@@ -168,14 +171,14 @@ static void each_status_is_of_its_own_request(void)
     CHECK_NC(NC_ERANGE, wait_for(ncid, 4, ids, statuses));
     for (int i = 0; i < 4; i++)
         CHECK_NC(i == 2 ? NC_ERANGE : NC_NOERR, statuses[i]);
-    CHECK_EQ(6, back); /* the bad get does not keep the other from its value */
+    CHECK_EQ(6, back); /* read correctly although the other get failed */
     CHECK_EQ(6, stored(ncid, bytes, 2));
     CHECK_EQ(300, stored(ncid, fixed, 3));
     end_data(ncid);
     close_dataset(ncid);
 }
 
-static void without_statuses_the_first_error_is_the_result(void)
+static void without_statuses_wait_returns_the_first_error(void)
 {
     int ncid = three_variables(), ids[3];
     const int good = 6, bad = 300;
@@ -192,8 +195,9 @@ static void without_statuses_the_first_error_is_the_result(void)
     close_dataset(ncid);
 }
 
-/* The post tells of values that do not fit, whatever form it has, and posts the rest. */
-static void a_post_tells_of_values_out_of_range(void)
+/* If a value is out of range, every kind of post returns NC_ERANGE, but posts the request
+ * nevertheless. */
+static void a_post_reports_values_out_of_range(void)
 {
     int ncid = three_variables(), ids[4], statuses[4];
     const int ints[3] = {1, 300, 3};
@@ -229,7 +233,7 @@ static void a_post_tells_of_values_out_of_range(void)
     close_dataset(ncid);
 }
 
-static void unknown_and_repeated_ids(void)
+static void unknown_and_repeated_ids_are_refused(void)
 {
     int ncid = three_variables(), id, values[2] = {7, 8};
     begin_data(ncid);
@@ -244,7 +248,7 @@ static void unknown_and_repeated_ids(void)
         CHECK_EQ(left[i], ids[i]);
     }
     CHECK_EQ(7, stored(ncid, fixed, 0));
-    ids[0] = id; /* it has been waited for */
+    ids[0] = id; /* already complete */
     CHECK_NC(NC_EINVAL_REQUEST, wait_for(ncid, 1, ids, statuses));
     CHECK_NC(NC_EINVAL_REQUEST, statuses[0]);
     ids[0] = id + 5;
@@ -255,8 +259,9 @@ static void unknown_and_repeated_ids(void)
     close_dataset(ncid);
 }
 
-/* Of those that are chosen the one posted last holds, whatever lies between them. */
-static void a_few_among_many(void)
+/* If a wait completes several puts to the same element, the one posted last takes effect,
+ * even if other requests were posted in between. */
+static void a_few_of_many_requests_are_waited_for(void)
 {
     enum { MANY = 100 };
     int ncid = three_variables(), ids[MANY], values[MANY], statuses[4];
@@ -280,7 +285,7 @@ static void a_few_among_many(void)
     close_dataset(ncid);
 }
 
-static void lists_that_make_no_sense(void)
+static void invalid_lists_are_refused(void)
 {
     int ncid = three_variables(), id = 0;
     begin_data(ncid);
@@ -294,7 +299,7 @@ static void lists_that_make_no_sense(void)
     close_dataset(ncid);
 }
 
-static void all_or_all_of_a_kind(void)
+static void all_requests_or_all_of_one_kind_are_waited_for(void)
 {
     int ncid = three_variables(), back[2] = {-1, -1};
     int values[3] = {11, 12, 13};
@@ -321,7 +326,7 @@ static void all_or_all_of_a_kind(void)
     close_dataset(ncid);
 }
 
-static void zero_elements_and_errors_give_no_request(void)
+static void no_elements_or_an_error_give_no_request(void)
 {
     int ncid = three_variables(), id = 5, value = 1, status = 5;
     MPI_Offset start = 0, count = 0;
@@ -331,7 +336,8 @@ static void zero_elements_and_errors_give_no_request(void)
         id = 5;
         CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, fixed, &start, &count, &value, &id));
         CHECK_EQ(NC_REQ_NULL, id);
-        CHECK_NC(NC_NOERR, ncmpi_iget_var_int(ncid, record, &value, &id)); /* no record */
+        /* There are no records yet. */
+        CHECK_NC(NC_NOERR, ncmpi_iget_var_int(ncid, record, &value, &id));
         CHECK_EQ(NC_REQ_NULL, id);
         id = 5;
         CHECK_NC(NC_ENOTVAR, ncmpi_iput_var_int(ncid, 99, &value, &id));
@@ -348,9 +354,9 @@ static void zero_elements_and_errors_give_no_request(void)
     close_dataset(ncid);
 }
 
-/* ---- cancelling, closing ---- */
+/* ---- cancel and close ---- */
 
-static void what_is_cancelled_is_not_done(void)
+static void a_cancelled_request_has_no_effect(void)
 {
     int ncid = three_variables(), ids[3], statuses[2] = {1, 1}, back = -1;
     const int values[3] = {1, 2, 3}, zero[3] = {0, 0, 0};
@@ -382,7 +388,7 @@ static void what_is_cancelled_is_not_done(void)
     close_dataset(ncid);
 }
 
-static void closing_with_pending_requests(void)
+static void close_refuses_pending_requests(void)
 {
     int ncid = three_variables(), id, value = 9, lost = 10, back;
     MPI_Offset before, after;
@@ -408,9 +414,9 @@ static void closing_with_pending_requests(void)
     if (check.rank == 0) CHECK_NC(NC_EPENDING, rc);
 }
 
-/* ---- records, processes ---- */
+/* ---- number of records, and several processes ---- */
 
-static void records_grow_at_the_wait(void)
+static void records_are_added_by_the_wait(void)
 {
     int ncid = three_variables(), values[3] = {4, 5, 6};
     begin_data(ncid);
@@ -433,8 +439,9 @@ static void records_grow_at_the_wait(void)
     close_dataset(ncid);
 }
 
-/* In turn only one process has requests, and they reach as far as nobody else's. */
-static void some_processes_wait_for_nothing(void)
+/* The processes take turns: each posts a put that appends a record and waits for it,
+ * while the others call the wait without requests. */
+static void some_processes_may_wait_for_no_requests(void)
 {
     int ncid = three_variables(), value, back = -1, id = NC_REQ_NULL;
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -455,8 +462,8 @@ static void some_processes_wait_for_nothing(void)
     close_dataset(ncid);
 }
 
-/* A process that gives a bad list does not leave the others waiting. */
-static void one_bad_list_does_not_stop_the_others(void)
+/* If one process passes an invalid list, the others must not wait forever. */
+static void an_invalid_list_of_one_process_affects_no_other(void)
 {
     int ncid = three_variables(), id, value = 3;
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -470,34 +477,39 @@ static void one_bad_list_does_not_stop_the_others(void)
 }
 
 static const struct check_test tests[] = {
-    {"posted in every mode, waited for in another",
-     posted_in_every_mode_waited_for_in_another, CHECK_FORMATS | CHECK_MODES},
-    {"waiting in the wrong mode leaves them pending",
-     waiting_in_the_wrong_mode_leaves_them_pending, CHECK_FORMATS | CHECK_MODES},
-    {"a dataset that may not be written", a_dataset_that_may_not_be_written,
+    {"requests are waited for in another mode than posted",
+     requests_are_waited_for_in_another_mode_than_posted, CHECK_FORMATS | CHECK_MODES},
+    {"a wait in the wrong mode leaves requests pending",
+     a_wait_in_the_wrong_mode_leaves_requests_pending, CHECK_FORMATS | CHECK_MODES},
+    {"puts to a read-only dataset are refused", puts_to_a_read_only_dataset_are_refused,
      CHECK_FORMATS},
     {"ids are waited for in any order", ids_are_waited_for_in_any_order,
      CHECK_FORMATS | CHECK_MODES},
-    {"a post tells of values out of range", a_post_tells_of_values_out_of_range,
+    {"a post reports values out of range", a_post_reports_values_out_of_range,
      CHECK_MODES},
-    {"each status is of its own request", each_status_is_of_its_own_request,
+    {"each request has its own status", each_request_has_its_own_status,
      CHECK_FORMATS | CHECK_MODES},
-    {"without statuses the first error is the result",
-     without_statuses_the_first_error_is_the_result, CHECK_FORMATS | CHECK_MODES},
-    {"unknown and repeated ids", unknown_and_repeated_ids, CHECK_FORMATS | CHECK_MODES},
-    {"a few among many", a_few_among_many, CHECK_FORMATS | CHECK_MODES},
-    {"lists that make no sense", lists_that_make_no_sense, CHECK_FORMATS | CHECK_MODES},
-    {"all, or all of a kind", all_or_all_of_a_kind, CHECK_FORMATS | CHECK_MODES},
-    {"zero elements and errors give no request", zero_elements_and_errors_give_no_request,
+    {"without statuses wait returns the first error",
+     without_statuses_wait_returns_the_first_error, CHECK_FORMATS | CHECK_MODES},
+    {"unknown and repeated ids are refused", unknown_and_repeated_ids_are_refused,
      CHECK_FORMATS | CHECK_MODES},
-    {"what is cancelled is not done", what_is_cancelled_is_not_done,
+    {"a few of many requests are waited for", a_few_of_many_requests_are_waited_for,
      CHECK_FORMATS | CHECK_MODES},
-    {"closing with pending requests", closing_with_pending_requests,
+    {"invalid lists are refused", invalid_lists_are_refused, CHECK_FORMATS | CHECK_MODES},
+    {"all requests, or all of one kind, are waited for",
+     all_requests_or_all_of_one_kind_are_waited_for, CHECK_FORMATS | CHECK_MODES},
+    {"no elements or an error give no request", no_elements_or_an_error_give_no_request,
      CHECK_FORMATS | CHECK_MODES},
-    {"records grow at the wait", records_grow_at_the_wait, CHECK_FORMATS | CHECK_MODES},
-    {"some processes wait for nothing", some_processes_wait_for_nothing, CHECK_FORMATS},
-    {"one bad list does not stop the others", one_bad_list_does_not_stop_the_others,
+    {"a cancelled request has no effect", a_cancelled_request_has_no_effect,
+     CHECK_FORMATS | CHECK_MODES},
+    {"close refuses pending requests", close_refuses_pending_requests,
+     CHECK_FORMATS | CHECK_MODES},
+    {"records are added by the wait", records_are_added_by_the_wait,
+     CHECK_FORMATS | CHECK_MODES},
+    {"some processes may wait for no requests", some_processes_may_wait_for_no_requests,
      CHECK_FORMATS},
+    {"an invalid list of one process affects no other",
+     an_invalid_list_of_one_process_affects_no_other, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

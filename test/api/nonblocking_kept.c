@@ -1,5 +1,5 @@
-/* The buffer of a small put is used again before the wait; what was posted is what
- * arrives. */
+/* Tests that posting a small put copies its values, so that the program may reuse the
+ * buffer before the wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { X = 24 };
 
-/* v(t, x), a row of which each process posts in many ways. */
+/* The variable is v(y, x). Each process puts its own row in various ways. */
 static int v, dims[2];
 
 static int one_variable(nc_type type)
@@ -38,7 +38,7 @@ static int by_strides(int ncid, const int *values, int *id)
                            : ncmpi_iput_vars_int(ncid, v, start, count, stride, odd, id);
 }
 
-/* Two by X / 2 in memory, transposed; the map makes a row of it. */
+/* Puts values that are in reverse order in memory, using a map with a step of -1. */
 static int by_map(int ncid, const int *values, int *id)
 {
     const MPI_Offset start[2] = {check.rank, 0}, count[2] = {1, X}, imap[2] = {0, -1};
@@ -50,7 +50,7 @@ static int by_map(int ncid, const int *values, int *id)
     return err;
 }
 
-/* Every third int of a larger array. */
+/* Puts every third int of a larger array. */
 static int by_datatype(int ncid, const int *values, int *id)
 {
     const MPI_Offset start[2] = {check.rank, 0}, count[2] = {1, X};
@@ -66,7 +66,7 @@ static int by_datatype(int ncid, const int *values, int *id)
     return err;
 }
 
-/* Pieces of 1 to 3 elements, in the order of the file or against it. */
+/* Puts pieces of 1 to 3 elements, in ascending or descending order. */
 static int by_pieces(int ncid, const int *values, int *id, bool upwards)
 {
     MPI_Offset starts[X][2], counts[X][2], *s[X], *c[X];
@@ -111,11 +111,11 @@ static void check_stored(int ncid, const int *expected)
     CHECK_BYTES(expected, back, sizeof back);
 }
 
-static void the_buffer_of_a_small_put_is_used_again(void)
+static void the_buffer_of_a_small_put_may_be_reused(void)
 {
     static const nc_type types[] = {NC_INT, NC_DOUBLE, NC_SHORT};
     for (int k = 0; k < WAYS * 3; k++) {
-        bool early = check_random(2); /* post in define mode */
+        bool early = check_random(2); /* whether the puts are posted in define mode */
         int ncid = one_variable(types[k / WAYS]), values[X], expected[X];
         for (int i = 0; i < X; i++)
             values[i] = expected[i] = (int)check_random_own(30000);
@@ -130,8 +130,9 @@ static void the_buffer_of_a_small_put_is_used_again(void)
     }
 }
 
-/* Of two puts from one buffer each has its own values, text and numbers alike. */
-static void one_buffer_serves_many_puts(void)
+/* Posts many puts from the same buffer, some of text and some of numbers. Each must write
+ * the values that the buffer had when the put was posted. */
+static void one_buffer_may_be_reused_for_many_puts(void)
 {
     enum { MANY = 300 };
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", MANY * check.nprocs);
@@ -165,7 +166,7 @@ static MPI_Offset memory(void)
     return size;
 }
 
-/* What a put of some ints adds to the memory that is held. */
+/* Returns how much memory the library allocates for a put of `n` ints. */
 static MPI_Offset held_by(int ncid, int varid, const int *values, MPI_Offset n, int *id)
 {
     const MPI_Offset start = 0, before = memory();
@@ -173,9 +174,10 @@ static MPI_Offset held_by(int ncid, int varid, const int *values, MPI_Offset n, 
     return memory() - before;
 }
 
-/* At most 4 KiB of a put, 16 MiB of all; more is the program's to keep. What was taken is
- * given back at the wait, when it is cancelled, and by closing. */
-static void only_small_puts_and_so_many_are_taken(void)
+/* Tests the limits up to which values are copied: 4 KiB per put and 16 MiB in total. When
+ * they are exceeded, the program must not change its buffer before the wait. The copies
+ * are freed by the wait, by a cancel, or by the close. */
+static void only_small_puts_up_to_a_total_size_are_copied(void)
 {
     enum { FEW = 4096 / sizeof(int), FULL = (16 << 20) / 4096 };
     static int values[FEW + 1];
@@ -186,7 +188,7 @@ static void only_small_puts_and_so_many_are_taken(void)
     }
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", FEW + 1), id[3];
     int varid = new_var(ncid, "v", NC_INT, 1, &x);
-    CHECK(held_by(ncid, varid, values, 1, &id[0]) < 1024); /* with the queue itself */
+    CHECK(held_by(ncid, varid, values, 1, &id[0]) < 1024); /* includes the queue */
     CHECK(held_by(ncid, varid, values, FEW, &id[1]) >= 4096);
     CHECK(held_by(ncid, varid, values, FEW + 1, &id[2]) < 1024);
     CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL));
@@ -206,11 +208,12 @@ static void only_small_puts_and_so_many_are_taken(void)
 }
 
 static const struct check_test tests[] = {
-    {"the buffer of a small put is used again", the_buffer_of_a_small_put_is_used_again,
+    {"the buffer of a small put may be reused", the_buffer_of_a_small_put_may_be_reused,
      CHECK_FORMATS | CHECK_MODES},
-    {"one buffer serves many puts", one_buffer_serves_many_puts,
+    {"one buffer may be reused for many puts", one_buffer_may_be_reused_for_many_puts,
      CHECK_FORMATS | CHECK_MODES},
-    {"only small puts, and so many, are taken", only_small_puts_and_so_many_are_taken, 0},
+    {"only small puts up to a total size are copied",
+     only_small_puts_up_to_a_total_size_are_copied, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,10 +1,15 @@
-/* Every collective function of the interface, called by all processes while one of them
- * makes a mistake: a bad argument, a closed id, another function, definitions of its own;
- * in every mode that a dataset can be in, in every way to the file, in safe mode and out
- * of it. All processes return; the one is told what it would be told alone; who is told
- * of success has what was asked for; the dataset can be used and has the right values, in
- * memory and in the file. Ends in a table. A part of it, the same each time;
- * NCMPI_ONE_BAD=all: all of it. */
+/* Calls every collective function on all processes, one of which makes a mistake: it
+ * passes an invalid argument or a closed id, calls a different function, or makes
+ * different definitions. This is tested in every mode of a dataset, with every transfer
+ * method, and with and without safe mode.
+ *
+ * All processes must return. The process that makes the mistake must get the error code
+ * that it would get if it ran alone. On every process where the call succeeds, it must
+ * have its full effect. The dataset must remain usable and have the right values, in
+ * memory and in the file.
+ *
+ * By default the test runs a selection of the cases, the same one every time;
+ * NCMPI_ONE_BAD=all runs all of them. It prints a table at the end. */
 #include "one_bad.h"
 
 #include <stdio.h>
@@ -30,9 +35,9 @@ static const char *const mode_names[MODES] = {"fresh", "redef",   "together",
                                               "indep", "reading", "closed"};
 
 static bool safe;
-static int who; /* makes the mistake */
+static int who; /* rank of the process that makes the mistake */
 
-/* ---- what is wrong ---- */
+/* ---- cases ---- */
 
 static void begin_case(const char *function, const char *mistake, enum mode mode)
 {
@@ -43,19 +48,9 @@ static void begin_case(const char *function, const char *mistake, enum mode mode
                 mode_names[m], function, mistake, who);
 }
 
-bool differs_code(int rc)
-{
-    return rc <= NC_EMULTIDEFINE_FIRST && rc >= NC_EMULTIDEFINE_LAST;
-}
+/* ---- result of a call made by a single process ---- */
 
-void all_codes(int rc, int *codes)
-{
-    MPI_Allgather(&rc, 1, MPI_INT, codes, 1, MPI_INT, MPI_COMM_WORLD);
-}
-
-/* ---- what a process is told alone ---- */
-
-static int told_alone(const struct bad_call *c, int mistake, enum mode mode)
+static int error_on_own_comm(const struct bad_call *c, int mistake, enum mode mode)
 {
     int format;
     use_own();
@@ -66,16 +61,17 @@ static int told_alone(const struct bad_call *c, int mistake, enum mode mode)
     return rc;
 }
 
-/* ---- the functions that change definitions or modes ---- */
+/* ---- functions that change definitions or modes ---- */
 
-/* One process made a mistake, the others did not. */
+/* Checks the codes that the processes got from a call in which one of them made a
+ * mistake. */
 static void judge_mistake(int rc, int alone)
 {
     int codes[MOST];
     all_codes(rc, codes);
     int theirs = codes[who];
-    bool told = theirs == alone || (safe && differs_code(theirs));
-    if (check.rank == who && !told)
+    bool reported = theirs == alone || (safe && differs_code(theirs));
+    if (check.rank == who && !reported)
         complain(theirs == NC_NOERR ? LIED : WRONG, "%s, alone it was %s",
                  ncmpi_strerrno(theirs), ncmpi_strerrno(alone));
     bool fine = rc == NC_NOERR || rc == theirs || differs_code(rc);
@@ -89,7 +85,7 @@ static void try_mistake(const struct bad_call *c, int mistake, enum mode mode)
     char name[32];
     snprintf(name, sizeof name, "mistake %d", mistake);
     begin_case(c->function, name, mode);
-    int alone = told_alone(c, mistake, mode);
+    int alone = error_on_own_comm(c, mistake, mode);
     if (alone == NC_NOERR) complain(LIED, "it is no mistake alone");
     set_up(mode);
     judge_mistake(c->call(check.rank == who ? mistake : 0), alone);
@@ -97,11 +93,12 @@ static void try_mistake(const struct bad_call *c, int mistake, enum mode mode)
     cases_end();
 }
 
-/* All make the same good call, which may be in the wrong mode. */
+/* All processes make the same valid call, but the dataset may be in the wrong mode for
+ * it. */
 static void try_good(const struct bad_call *c, enum mode mode)
 {
     begin_case(c->function, "no mistake", mode);
-    int alone = told_alone(c, 0, mode);
+    int alone = error_on_own_comm(c, 0, mode);
     if ((alone == NC_NOERR) != ((c->modes & mode) != 0))
         complain(WRONG, "alone: %s", ncmpi_strerror(alone));
     set_up(mode);
@@ -118,16 +115,17 @@ static bool has_an_id(const struct bad_call *c)
            strcmp(c->function, "ncmpi_open") != 0;
 }
 
-/* One process has a wrong id. It is told at once, having nobody to tell; the others go on
- * when it has made the call. */
+/* One process passes an invalid id. Its call must fail immediately, because without a
+ * dataset the library has no communicator on which the processes could agree. The other
+ * processes wait in their call until this process makes the right one. */
 static void try_wrong_id(const struct bad_call *c, enum mode mode)
 {
     static const int wrong[] = {9999, -1, INT32_MIN, INT32_MAX};
     begin_case(c->function, "a wrong id", mode);
-    int alone = told_alone(c, 0, mode);
+    int alone = error_on_own_comm(c, 0, mode);
     set_up(mode);
     struct scene good = scene;
-    scene.comm = MPI_COMM_NULL; /* of create and open, which have no id */
+    scene.comm = MPI_COMM_NULL; /* used by create and open */
     for (int i = 0; i < 4 && check.rank == who; i++) {
         scene.ncid = wrong[i];
         int rc = c->call(0);
@@ -141,7 +139,7 @@ static void try_wrong_id(const struct bad_call *c, enum mode mode)
     cases_end();
 }
 
-/* In safe mode one process makes another call than the others. */
+/* In safe mode, one process calls a different function than the others. */
 static void try_other_call(const struct bad_call *c, const struct bad_call *other,
                            enum mode mode)
 {
@@ -167,7 +165,7 @@ static void each_call_in(enum mode mode)
     }
 }
 
-/* Do all make it together in that mode, and over this communicator? */
+/* Returns whether the call is collective over the dataset's communicator in this mode. */
 static bool is_shared(const struct bad_call *c, enum mode mode)
 {
     bool sync = strcmp(c->function, "ncmpi_sync") == 0;
@@ -186,9 +184,10 @@ static void pairs_in(enum mode mode)
                     try_other_call(c, o, mode);
 }
 
-/* ---- a path of one process's own ---- */
+/* ---- different paths ---- */
 
-/* Process 0's holds. Who is told of success has his values in that file. */
+/* One process passes a different path. Process 0's path must take effect, and each
+ * process whose calls succeed must find its values in the file at that path. */
 static void try_other_path(bool create, bool there)
 {
     MPI_Info info = info_of_way();
@@ -251,10 +250,11 @@ static void each_path(void)
 
 /* ---- data ---- */
 
-static int model[PLAIN][PLACES]; /* what the variables hold */
-static int own, ours;            /* ids: of a dataset of this process alone, and of all */
+static int model[PLAIN][PLACES]; /* expected values */
+static int own, ours;            /* this process's own dataset; the common one */
 
-/* What a call changed or got in this process's own dataset. */
+/* The effect of a call on this process's own dataset: its code, the resulting values of
+ * the variables, and the buffer. */
 struct effect {
     int rc, values[PLAIN][PLACES], back[PLACES];
 };
@@ -272,8 +272,9 @@ static void call_alone(const struct calls_row *row, int mistake, int round,
     scene.ncid = ours;
 }
 
-/* The variables afterwards: what each process changed alone, who was told of success;
- * where an error was told it may be there or not. */
+/* Checks the variables of the common dataset. For each process whose call succeeded, they
+ * must reflect the changes that the same call made to that process's own dataset. Changes
+ * by processes that got an error may be missing. */
 static void compare_model(const struct effect *e, int rc)
 {
     struct effect of = *e;
@@ -361,7 +362,8 @@ static void data_calls_with_mistakes(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* In a mode in which no data can be accessed together, whatever else is wrong. */
+/* Makes data calls in a mode that does not allow them. Whatever else is wrong, the calls
+ * must return the error for the wrong mode. */
 static void data_calls_in(enum mode mode)
 {
     static const int codes[MODES] = {NC_EINDEFINE, NC_EINDEFINE, NC_NOERR,
@@ -388,7 +390,7 @@ static void data_calls_in(enum mode mode)
     cases_end();
 }
 
-/* ---- definitions that one process leaves out, or makes otherwise ---- */
+/* ---- definitions that one process omits or changes ---- */
 
 enum { LIKE_ALL, LEFT_OUT, OTHERWISE };
 
@@ -486,7 +488,7 @@ static void differences_in(enum mode mode)
                 if (cases_turn(60)) try_difference(d, how, mode);
 }
 
-/* ---- all of it ---- */
+/* ---- all cases ---- */
 
 static void start(void)
 {
@@ -494,7 +496,7 @@ static void start(void)
     use_world();
     way = ways[0];
     safe = false;
-    create_file("there.nc"); /* for those who open */
+    create_file("there.nc"); /* for cases that call ncmpi_open */
     CHECK_NC(NC_NOERR, ncmpi_close(scene.ncid));
     use_own();
     create_file("there.nc");
@@ -503,7 +505,7 @@ static void start(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* For every way, out of safe mode and in it. */
+/* Calls `test` for every transfer method, with and without safe mode. */
 static void each_way(const char *name, void (*test)(void))
 {
     char what[100];
@@ -560,29 +562,29 @@ static void calls_that_differ(void)
 
 static void each_difference(void)
 {
-    if (safe) return; /* these calls would tell */
+    if (safe) return; /* in safe mode, each of these calls fails on its own */
     differences_in(FRESH);
     differences_in(REDEF);
 }
 
-static void definitions_that_differ(void)
+static void different_definitions_on_one_process_are_reported(void)
 {
     each_way("definitions that differ", each_difference);
 }
 
-static void paths_that_differ(void)
+static void different_paths_on_one_process_are_reported(void)
 {
     each_way("paths that differ", each_path);
 }
 
-/* ---- is every function there? ---- */
+/* ---- completeness of the tables ---- */
 
 static bool begins(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Does each process call it for itself? */
+/* Returns whether a function is local, that is, not collective. */
 static bool is_local(const char *name)
 {
     static const char *const prefixes[] = {"cdl_hdr_",    "ncmpi_inq",   "ncmpi_get_att",
@@ -614,7 +616,8 @@ static bool has_a_row(const char *name)
     return false;
 }
 
-/* The name with a type for @, which stands for each. */
+/* Checks that a function is either local or has a row in a table here. An @ in the name
+ * stands for every C type. */
 static void must_have_a_row(const char *pattern)
 {
     char name[200];
@@ -628,8 +631,9 @@ static void must_have_a_row(const char *pattern)
     }
 }
 
-/* Those of functions.txt, which is held against pnetcdf.h elsewhere. */
-static void every_function_has_a_row(void)
+/* Checks all functions listed in functions.txt. header.sh compares that list with
+ * pnetcdf.h. */
+static void every_function_has_an_entry_in_a_table(void)
 {
     const char *top = getenv("srcdir");
     char path[4096], line[1000], name[200];
@@ -648,13 +652,15 @@ static void every_function_has_a_row(void)
 }
 
 static const struct check_test tests[] = {
-    {"every function has a row", every_function_has_a_row, 0},
-    {"calls with a mistake", in_each_mode, 0},
-    {"data in the wrong mode", data_in_wrong_modes, 0},
-    {"data with a mistake", data_with_mistakes, 0},
-    {"calls that differ, in safe mode", calls_that_differ, CHECK_SEVERAL},
-    {"definitions that differ", definitions_that_differ, CHECK_SEVERAL},
-    {"paths that differ", paths_that_differ, CHECK_SEVERAL},
+    {"every function has an entry in a table", every_function_has_an_entry_in_a_table, 0},
+    {"an invalid call on one process affects no other", in_each_mode, 0},
+    {"data calls in the wrong mode are refused", data_in_wrong_modes, 0},
+    {"an invalid data call on one process affects no other", data_with_mistakes, 0},
+    {"in safe mode different calls are reported", calls_that_differ, CHECK_SEVERAL},
+    {"different definitions on one process are reported",
+     different_definitions_on_one_process_are_reported, CHECK_SEVERAL},
+    {"different paths on one process are reported",
+     different_paths_on_one_process_are_reported, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* The collective functions that carry no data of variables, and vard, with one argument
- * after the other wrong. */
+/* The collective functions that do not transfer a variable's data, and vard. Each is
+ * called with one invalid argument after another. */
 #include <stdint.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *too_long(void)
 
 #define AT scene.ncid
 
-/* ---- without arguments but the id ---- */
+/* ---- functions whose only parameter is the id ---- */
 
 #define PLAIN(name)                                                                      \
     static int name##_it(int mistake)                                                    \
@@ -180,7 +180,8 @@ static int put_att_text(int mistake)
 
 typedef int put_att_fn(int, int, const char *, nc_type, MPI_Offset, const void *);
 
-/* Who converts nothing takes the last one. */
+/* Number of mistakes. The last mistake does not apply to ncmpi_put_att, which does not
+ * convert values. */
 enum { BAD_ATTS = 15 };
 
 static int att_by(put_att_fn *put, const void *one, int mistake)
@@ -217,7 +218,7 @@ static int put_att(int mistake)
     return att_by(ncmpi_put_att, &seven, mistake);
 }
 
-/* Those of numbers, by their table. */
+/* Calls one of the typed functions that put numeric attributes. */
 static int typed_att(int which, int mistake)
 {
     double room = 0;
@@ -325,7 +326,7 @@ static int prefetch_all(int mistake)
 
 /* ---- create and open ---- */
 
-/* Who has it open closes it. */
+/* Aborts the dataset if it was opened. */
 static int given_back(int rc, int ncid)
 {
     int closed = ncid >= 0 ? ncmpi_abort(ncid) : NC_NOERR;

@@ -1,4 +1,4 @@
-/* The data functions, with one argument after the other wrong. */
+/* The data functions. Each is called with one invalid argument after another. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "one_bad.h"
 
-/* Good arguments: one variable, or two of a kind. */
+/* Valid arguments for calls with one variable or with two variables of the same shape. */
 struct bag {
     struct calls_args c;
     int varids[2], req;
@@ -14,7 +14,7 @@ struct bag {
     MPI_Offset *starts[2], *counts[2], *strides[2], *imaps[2];
     void *bufs[2];
     MPI_Datatype types[2];
-    double values[N * MOST], more[N * MOST]; /* of any type */
+    double values[N * MOST], more[N * MOST]; /* large enough for any type */
 };
 
 static bool several(const struct calls_row *row)
@@ -107,15 +107,15 @@ static void fill_bag(struct bag *b, const struct calls_row *row, int round)
 
 /* ---- mistakes ---- */
 
-/* What a function must have for a mistake to be one. */
+/* The argument that a function must have for a mistake to apply to it. */
 enum {
-    ONE_OF = 1,     /* one variable */
-    SEVERAL_OF = 2, /* a list of variables */
+    ONE_OF = 1,     /* a single variable id */
+    SEVERAL_OF = 2, /* a list of variable ids */
     START_OF = 4,
     COUNT_OF = 8,
     STRIDE_OF = 16,
     IMAP_OF = 32,
-    LIST_OF = 64, /* start and count as lists: of varn, or of several variables */
+    LIST_OF = 64, /* list of starts and counts: varn or several variables */
     FLEXIBLE_OF = 128
 };
 

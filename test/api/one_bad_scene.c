@@ -1,5 +1,5 @@
-/* The dataset in which one process makes a mistake: how it is made, and what must hold in
- * the end. */
+/* Creates the datasets for one_bad.c, in which one process makes a mistake, and checks
+ * them afterwards. */
 #include "one_bad.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ void define_all_variables(void)
 
 const int plain[PLAIN] = {FIXED, TEXT, OTHER_TEXT, WIDE};
 
-/* All of a variable, by all processes together. */
+/* Puts a whole variable. Collective. */
 int put_whole(int varid, const int *values)
 {
     char text[PLACES];
@@ -113,7 +113,7 @@ static void open_file(void)
     MPI_Info_free(&info);
 }
 
-/* A dataset with values, in a mode. */
+/* Creates a dataset with values and puts it into the given mode. */
 void set_up(enum mode mode)
 {
     scene.mode = mode;
@@ -127,7 +127,7 @@ void set_up(enum mode mode)
     if (mode == READING) open_file();
 }
 
-/* ---- what the dataset says of itself ---- */
+/* ---- definitions ---- */
 
 static void mix(uint64_t *sum, const void *bytes, size_t n)
 {
@@ -158,7 +158,7 @@ static void mix_atts(uint64_t *sum, int varid)
     }
 }
 
-/* A sum of all definitions. */
+/* Returns a hash of all definitions. */
 static uint64_t definitions(void)
 {
     uint64_t sum = 14695981039346656037u;
@@ -192,9 +192,9 @@ static void same_definitions(void)
     if (mine != first) complain(LOST, "other definitions than process 0");
 }
 
-/* ---- afterwards ---- */
+/* ---- checks ---- */
 
-/* All values of a variable are those of a round. */
+/* Checks that all elements of a variable have the values of a round. */
 static void holds(int varid, int round)
 {
     int values[PLACES] = {0}, rc = get_whole(varid, values);
@@ -204,6 +204,16 @@ static void holds(int varid, int round)
             complain(LOST, "variable %d, place %d is %d", varid, i, values[i]);
             return;
         }
+}
+
+bool differs_code(int rc)
+{
+    return rc <= NC_EMULTIDEFINE_FIRST && rc >= NC_EMULTIDEFINE_LAST;
+}
+
+void all_codes(int rc, int *codes)
+{
+    MPI_Allgather(&rc, 1, MPI_INT, codes, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
 void same_code(int rc, const char *call)
@@ -218,8 +228,9 @@ void same_code(int rc, const char *call)
         }
 }
 
-/* From whatever mode it is in to collective data mode; all come along. Is it open? */
-static bool calm_down(void)
+/* Switches the dataset from whatever mode it is in to collective data mode. Returns
+ * whether it is open. */
+static bool sync_until_quiet(void)
 {
     int format;
     if (ncmpi_inq_format(scene.ncid, &format) != NC_NOERR) return false;
@@ -253,10 +264,10 @@ static void everything_holds(int round, bool others)
         holds(plain[v], 1);
 }
 
-/* The dataset can be used, is right, and stays so when it was closed. */
+/* Checks that the dataset is usable and correct, both now and after it is reopened. */
 void as_it_should_be(void)
 {
-    bool open = calm_down(), reading = scene.mode == READING;
+    bool open = sync_until_quiet(), reading = scene.mode == READING;
     int round = open && !reading ? 2 : 1;
     uint64_t before = 0, after;
     if (open) {
@@ -268,7 +279,8 @@ void as_it_should_be(void)
         if (rc != NC_NOERR) complain(WRONG, "close: %s", ncmpi_strerror(rc));
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!open && scene.mode == FRESH) return; /* nothing was written, or all given up */
+    /* the new dataset was never written, or was aborted */
+    if (!open && scene.mode == FRESH) return;
     open_file();
     everything_holds(round, scene.mode != FRESH);
     same_definitions();

@@ -1,5 +1,5 @@
-/* Indices and products beyond all offsets: each is refused, by every kind of access, and
- * what was in the file before is there after it. */
+/* Tests indices that are too large for a file offset, or become too large when
+ * multiplied. Every kind of access must reject them without changing the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define TO(n) ((MPI_Offset)1 << (n))
 
-/* Numbers that are too large by themselves, or become so by a product. */
+/* Numbers that are too large, either in themselves or when multiplied. */
 static const MPI_Offset huge[] = {
     TO(61) - 1, TO(61),          TO(61) + 1,    TO(62) - 1,    TO(62),
     TO(62) + 1, TO(62) + TO(61), INT64_MAX - 3, INT64_MAX - 1, INT64_MAX};
@@ -17,7 +17,7 @@ enum { HUGE = sizeof huge / sizeof huge[0] };
 static int ncid, t, series, wide, fixed;
 static const int first[N] = {11, 12, 13, 14, 15, 16, 17};
 
-/* series(t) of integers, of which one record is there, wide(t, w), and fixed(x). */
+/* Creates variables series(t), wide(t, w) and fixed(x). Puts one record of series. */
 static void begin(void)
 {
     MPI_Offset start = 0, count = 1, none = 0, all = N * check.nprocs;
@@ -41,7 +41,7 @@ static bool first_record_holds(void)
     return CHECK_EQ(1, dim_length(ncid, t)) && kept;
 }
 
-/* What was there is there, in the file too. */
+/* Checks that the first record is intact, both in memory and in the file. */
 static void end(void)
 {
     first_record_holds();
@@ -57,7 +57,7 @@ static bool refuses(int rc)
            rc == NC_EIOMISMATCH;
 }
 
-/* One access with such numbers on every process. */
+/* Makes an access that must fail on every process. */
 static void is_refused(const struct family *f, struct access *a, bool put)
 {
     int rc = f->call(ncid, a, put);
@@ -67,8 +67,8 @@ static void is_refused(const struct family *f, struct access *a, bool put)
             (long long)a->count[0], (long long)a->stride[0], (long long)a->imap[0]);
 }
 
-/* The families that take `needs`, with the number at `at` of start, count, stride and
- * imap. */
+/* Calls all function families that take the arguments `needs`. Sets one argument to
+ * `number`: `at` selects start (0), count (1), stride (2) or imap (3). */
 static void each_family(unsigned needs, int at, MPI_Offset number, int varid)
 {
     int values[N] = {0};
@@ -77,7 +77,7 @@ static void each_family(unsigned needs, int at, MPI_Offset number, int varid)
         MPI_Offset n[4] = {0, N, 1, 1};
         bool flexible = strstr(f->name, "_int") == NULL;
         if ((f->takes & needs) != needs || (f->takes & FILETYPE)) continue;
-        /* Without a count of what the buffer has, that is the caller's affair. */
+        /* The call passes no buffer size, so the library cannot detect the error. */
         if (!flexible && (needs & (COUNT | IMAP)) && !(needs & STRIDE)) continue;
         if (f->takes & IMAP || f->takes & STRIDE) n[1] = elements_of(f->shape);
         n[at] = number;
@@ -88,7 +88,7 @@ static void each_family(unsigned needs, int at, MPI_Offset number, int varid)
     }
 }
 
-static void starts_beyond_all_offsets(void)
+static void starts_beyond_all_offsets_are_refused(void)
 {
     begin();
     for (int i = 0; i < HUGE; i++) {
@@ -102,7 +102,7 @@ static void starts_beyond_all_offsets(void)
     end();
 }
 
-static void counts_beyond_all_offsets(void)
+static void counts_beyond_all_offsets_are_refused(void)
 {
     begin();
     for (int i = 0; i < HUGE; i++) {
@@ -114,7 +114,7 @@ static void counts_beyond_all_offsets(void)
     end();
 }
 
-static void strides_beyond_all_offsets(void)
+static void strides_beyond_all_offsets_are_refused(void)
 {
     begin();
     for (int i = 0; i < HUGE; i++) {
@@ -124,7 +124,7 @@ static void strides_beyond_all_offsets(void)
     end();
 }
 
-static void maps_beyond_all_addresses(void)
+static void maps_beyond_all_addresses_are_refused(void)
 {
     begin();
     for (int i = 0; i < HUGE; i++) {
@@ -137,9 +137,9 @@ static void maps_beyond_all_addresses(void)
     end();
 }
 
-/* Steps of a map whose sum comes to little again, and one that leads before a derived
- * buffer. */
-static void maps_that_wrap(void)
+/* Tests maps whose steps have a sum that wraps around to a small number, and a map that
+ * leads to an address before the buffer of a derived type. */
+static void maps_that_wrap_around_are_refused(void)
 {
     MPI_Datatype eight;
     int values[16] = {0};
@@ -157,7 +157,7 @@ static void maps_that_wrap(void)
     const MPI_Offset back[2] = {1, -1};
     CHECK_NC(NC_EIOMISMATCH, ncmpi_put_varm_all(ncid, wide, start, count, NULL, back,
                                                 values + 4, 1, eight));
-    /* A step that is never taken may be anything. */
+    /* A step that is never taken may have any value. */
     const MPI_Offset idle[2] = {INT64_MIN, 2};
     CHECK_NC(NC_NOERR,
              ncmpi_put_varm_all(ncid, wide, start, check.rank ? none : count, NULL, idle,
@@ -166,7 +166,7 @@ static void maps_that_wrap(void)
     end();
 }
 
-static void buffers_beyond_all_addresses(void)
+static void buffers_beyond_all_addresses_are_refused(void)
 {
     MPI_Datatype two;
     MPI_Offset start = 0, count = N;
@@ -182,7 +182,7 @@ static void buffers_beyond_all_addresses(void)
     end();
 }
 
-/* Records of many bytes: the bound is that of their bytes. */
+/* Tests large records. The total size of all records is limited. */
 static void wide_records_end_before_2_to_63(void)
 {
     double value = -77;
@@ -212,7 +212,7 @@ static void wide_records_end_before_2_to_63(void)
     end();
 }
 
-static void file_types_beyond_all_offsets(void)
+static void file_types_beyond_all_offsets_are_refused(void)
 {
     begin();
     for (int i = 0; i < HUGE; i++) {
@@ -232,7 +232,7 @@ static void file_types_beyond_all_offsets(void)
     end();
 }
 
-static void records_to_fill_beyond_all_offsets(void)
+static void filling_records_beyond_all_offsets_is_refused(void)
 {
     ncid = new_dataset("a.nc");
     t = new_dim(ncid, "t", NC_UNLIMITED);
@@ -247,8 +247,8 @@ static void records_to_fill_beyond_all_offsets(void)
     close_dataset(ncid);
 }
 
-/* Posted while nothing says how long records will be. */
-static void records_that_become_too_long(void)
+/* Posts requests in define mode, in which the record size is not yet known. */
+static void records_that_become_too_long_are_refused(void)
 {
     int id[2], status[2], value[2] = {5, 6};
     MPI_Offset far = TO(61), near = 0;
@@ -270,8 +270,8 @@ static void records_that_become_too_long(void)
     close_dataset(ncid);
 }
 
-/* In CDF-1 and CDF-2, the number after it means that nobody has counted. */
-static void the_last_record_there_can_be(void)
+/* In CDF-1 and CDF-2, the number of records 2^32 - 1 is reserved for "unknown". */
+static void the_last_possible_record_can_be_written(void)
 {
     if (check.format == 5) return;
     MPI_Offset last = TO(32) - 3, beyond = TO(32) - 2;
@@ -292,8 +292,8 @@ static void the_last_record_there_can_be(void)
     close_dataset(ncid);
 }
 
-/* Counts whose product overflows are of no elements if one of them is 0. */
-static void nothing_of_very_much(void)
+/* If one of the counts is 0, the product of the others may overflow. */
+static void a_count_of_0_prevents_an_overflow_of_the_others(void)
 {
     if (check.format != 5) return;
     ncid = new_dataset("a.nc");
@@ -306,23 +306,31 @@ static void nothing_of_very_much(void)
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, &value));
     CHECK_NC(NC_EINTOVERFLOW, ncmpi_get_vara_all(ncid, v, start, all, &value,
                                                  NC_COUNT_IGNORE, MPI_DOUBLE));
-    ncmpi_close(ncid); /* few file systems have files so long */
+    ncmpi_close(ncid); /* fails on most file systems: the file is too large */
 }
 
 static const struct check_test tests[] = {
-    {"starts beyond all offsets", starts_beyond_all_offsets, CHECK_FORMATS},
-    {"counts beyond all offsets", counts_beyond_all_offsets, CHECK_FORMATS},
-    {"strides beyond all offsets", strides_beyond_all_offsets, CHECK_FORMATS},
-    {"maps beyond all addresses", maps_beyond_all_addresses, 0},
-    {"maps that wrap", maps_that_wrap, 0},
-    {"buffers beyond all addresses", buffers_beyond_all_addresses, 0},
-    {"wide records end before 2^63", wide_records_end_before_2_to_63, CHECK_FORMATS},
-    {"file types beyond all offsets", file_types_beyond_all_offsets, CHECK_FORMATS},
-    {"records to fill beyond all offsets", records_to_fill_beyond_all_offsets,
+    {"starts beyond all offsets are refused", starts_beyond_all_offsets_are_refused,
      CHECK_FORMATS},
-    {"records that become too long", records_that_become_too_long, CHECK_FORMATS},
-    {"the last record there can be", the_last_record_there_can_be, CHECK_FORMATS},
-    {"nothing of very much", nothing_of_very_much, CHECK_FORMATS},
+    {"counts beyond all offsets are refused", counts_beyond_all_offsets_are_refused,
+     CHECK_FORMATS},
+    {"strides beyond all offsets are refused", strides_beyond_all_offsets_are_refused,
+     CHECK_FORMATS},
+    {"maps beyond all addresses are refused", maps_beyond_all_addresses_are_refused, 0},
+    {"maps that wrap around are refused", maps_that_wrap_around_are_refused, 0},
+    {"buffers beyond all addresses are refused", buffers_beyond_all_addresses_are_refused,
+     0},
+    {"wide records end before 2^63", wide_records_end_before_2_to_63, CHECK_FORMATS},
+    {"file types beyond all offsets are refused",
+     file_types_beyond_all_offsets_are_refused, CHECK_FORMATS},
+    {"filling records beyond all offsets is refused",
+     filling_records_beyond_all_offsets_is_refused, CHECK_FORMATS},
+    {"records that become too long are refused", records_that_become_too_long_are_refused,
+     CHECK_FORMATS},
+    {"the last possible record can be written", the_last_possible_record_can_be_written,
+     CHECK_FORMATS},
+    {"a count of 0 prevents an overflow of the others",
+     a_count_of_0_prevents_an_overflow_of_the_others, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

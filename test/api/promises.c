@@ -1,11 +1,11 @@
-/* Promises of doc/behaviour.md that no other test is about. */
+/* Tests those guarantees in doc/behaviour.md that no other test covers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-enum { N = 5 }; /* elements a process has */
+enum { N = 5 }; /* elements per process */
 
 static int reopen_with(const char *key, const char *value)
 {
@@ -19,7 +19,8 @@ static int reopen_with(const char *key, const char *value)
     return ncid;
 }
 
-/* A header that fits its room stays, however the file is striped. */
+/* As long as the header fits into its space, no data may move, whatever the stripe
+ * size. */
 static void a_stripe_size_moves_nothing(void)
 {
     static const char *const stripes[] = {"4096", "1048576"};
@@ -63,8 +64,9 @@ static void header_size_is_known_before_the_first_enddef(void)
     close_dataset(ncid);
 }
 
-/* In a later define phase set_fill is about what that phase adds: values stay. */
-static void set_fill_leaves_written_values_alone(void)
+/* Calling set_fill in a later define phase affects only variables added in that phase.
+ * Existing values must not change. */
+static void set_fill_does_not_change_written_values(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
     int old = new_var(ncid, "old", NC_INT, 1, &x), values[N], back[N];
@@ -90,7 +92,7 @@ static void set_fill_leaves_written_values_alone(void)
     close_dataset(ncid);
 }
 
-/* Blocking lists: no counts, or none for one of the parts. */
+/* Tests blocking varn calls for which `counts`, or one of its elements, is NULL. */
 static void a_part_without_count_is_one_element(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
@@ -113,8 +115,9 @@ static void a_part_without_count_is_one_element(void)
     close_dataset(ncid);
 }
 
-/* A scalar takes NULL for whatever the call takes. Each process has its own. */
-static void a_scalar_in_every_kind_of_call(void)
+/* For scalars, all position arguments may be NULL. Each process accesses a different
+ * scalar. */
+static void every_kind_of_call_accesses_scalars(void)
 {
     int ncid = new_dataset("a.nc"), v = check.rank, back = 0, value = 3 + 10 * check.rank;
     for (int i = 0; i < check.nprocs; i++) {
@@ -152,8 +155,8 @@ static void a_scalar_in_every_kind_of_call(void)
     close_dataset(ncid);
 }
 
-/* The last two of put_att's errors: what data mode forbids comes before a bad value. */
-static void a_new_attribute_in_data_mode(void)
+/* put_att must check the mode before it checks whether values are out of range. */
+static void a_new_attribute_in_data_mode_is_refused_before_its_range(void)
 {
     double much = 1e30;
     short small = -1;
@@ -172,8 +175,8 @@ static void a_new_attribute_in_data_mode(void)
     close_dataset(ncid);
 }
 
-/* Requests that lie one behind the other, together longer than 2^31 bytes. Takes 2.5 GB
- * of disk: only where NCMPI_TEST_LARGE is set. */
+/* Tests adjacent requests whose total size exceeds 2^31 bytes. Runs only if
+ * NCMPI_TEST_LARGE is set, because it needs 2.5 GB of disk space. */
 static void requests_coalesce_beyond_2_gib(void)
 {
     const MPI_Offset part = 836000001, parts = 3;
@@ -208,14 +211,15 @@ static const struct check_test tests[] = {
      CHECK_FORMATS | CHECK_MODES},
     {"header size is known before the first enddef",
      header_size_is_known_before_the_first_enddef, CHECK_FORMATS},
-    {"set_fill leaves written values alone", set_fill_leaves_written_values_alone,
+    {"set_fill does not change written values", set_fill_does_not_change_written_values,
      CHECK_FORMATS | CHECK_MODES},
     {"a part without count is one element", a_part_without_count_is_one_element,
      CHECK_FORMATS | CHECK_MODES},
-    {"a scalar in every kind of call", a_scalar_in_every_kind_of_call,
+    {"every kind of call accesses scalars", every_kind_of_call_accesses_scalars,
      CHECK_FORMATS | CHECK_MODES},
-    {"a new attribute in data mode", a_new_attribute_in_data_mode, CHECK_FORMATS},
-    {"requests coalesce beyond 2 GiB", requests_coalesce_beyond_2_gib, 0},
+    {"a new attribute in data mode is refused before its range",
+     a_new_attribute_in_data_mode_is_refused_before_its_range, CHECK_FORMATS},
+    {"adjacent requests may exceed 2 GiB in total", requests_coalesce_beyond_2_gib, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,4 @@
-# Prints the prototypes of a C header, one a line, blanks reduced to single ones.
+# Prints the prototypes in a C header, one per line, with each run of blanks reduced to one.
 /^#/ { continued = /\\$/; next }
 continued { continued = /\\$/; next }
 { text = text " " $0 }

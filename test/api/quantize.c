@@ -1,6 +1,6 @@
-/* Quantization: which variables have it, what it makes of values however they are put,
- * and that these are quantized once. test/conv/conv_quantize_test.c has what quantized
- * values are. */
+/* Tests which variables are quantized, and that every kind of put quantizes its values
+ * exactly once. The quantized values themselves are tested by
+ * test/conv/conv_quantize_test.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,9 @@ static void check_quantized(int mode, int digits, int ncid, int varid)
     CHECK_EQ(digits, d);
 }
 
-/* What the attribute of a mode says; 0: there is none. */
-static int digits_told(int ncid, int varid, int mode)
+/* Returns the number of digits or bits in the variable's attribute for `mode`, or 0 if it
+ * has no such attribute. */
+static int get_digits_attribute(int ncid, int varid, int mode)
 {
     int digits = 0;
     nc_type type = NC_NAT;
@@ -47,7 +48,7 @@ static int digits_told(int ncid, int varid, int mode)
     return digits;
 }
 
-/* n floats, as they are to be in the file. */
+/* Computes the `n` floats that the file must contain. */
 static void expect(int mode, int digits, const double *values, int n, float *expected)
 {
     const float fill = NC_FILL_FLOAT;
@@ -64,9 +65,9 @@ static void make_values(double *values, int n)
     values[n / 3] = (double)NC_FILL_FLOAT;
 }
 
-/* ---- every way to put ---- */
+/* ---- all kinds of puts ---- */
 
-/* Each puts N values to v(x), from place `at` on. */
+/* Each of the functions below puts N values to v(x), starting at index `at`. */
 static int wait_all(int ncid, int err)
 {
     int waited = check.collective ? ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL)
@@ -107,7 +108,7 @@ static int put_mapped(int ncid, int v, MPI_Offset at, const double *values)
                : ncmpi_put_varm_double(ncid, v, &at, &count, NULL, &map, apart);
 }
 
-/* Slabs of different lengths, in order and not. */
+/* Puts a list of slabs of different lengths. */
 static void make_slabs(MPI_Offset at, MPI_Offset *starts, MPI_Offset *counts, int *n)
 {
     *n = 0;
@@ -173,7 +174,7 @@ static int put_filetype(int ncid, int v, MPI_Offset at, const double *values)
     return err;
 }
 
-/* Floats need no conversion. */
+/* Puts floats, which need no conversion. */
 static int put_floats(int ncid, int v, MPI_Offset at, const double *values)
 {
     float floats[N], before[N];
@@ -217,7 +218,7 @@ static void put_in_all_ways(const char *hints, int mode, int digits)
                  ways[w].name, __FILE__, __LINE__);
         CHECK_BYTES(before, values[w], sizeof before);
     }
-    /* What still lies in a log, and what is in the file. */
+    /* Reads the values while they may still be in a log, and once more from the file. */
     for (int again = 0; again < 2; again++) {
         MPI_Offset at = N * check.rank;
         for (int w = 0; w < WAYS; w++) {
@@ -258,9 +259,10 @@ static void every_layer_keeps_quantized_values(void)
         put_in_all_ways(layers[i], NC_QUANTIZE_BITGROOM, BITGROOM_DIGITS);
 }
 
-/* What a value is one of decides what BitGroom makes of it: each put of several begins
- * anew, the slabs of one put are one sequence. */
-static void puts_of_several_are_calls_of_their_own(void)
+/* BitGroom clears bits in one value and sets them in the next, and starts over with each
+ * put. The slabs of a varn count as one put, but each variable in an mput counts as a
+ * separate put. */
+static void each_part_of_an_mput_is_quantized_separately(void)
 {
     double values[2][3] = {{1.1, 1.1, 1.1}, {1.1, 1.1, 1.1}};
     const float cut = 1.09960938f;
@@ -320,8 +322,9 @@ static void other_types_are_converted_first(void)
     close_dataset(ncid);
 }
 
-/* One of the variable's own; one in place of what does not fit, which is told. */
-static void fill_values_stay(void)
+/* A variable's own fill value must not be quantized. Out-of-range values are replaced
+ * with that fill value, and the put returns an error. */
+static void fill_values_are_not_quantized(void)
 {
     const float own = 1.2345678f;
     const double values[] = {(double)own, 1.2345679, 1e300, 2.3456789};
@@ -344,7 +347,7 @@ static void fill_values_stay(void)
     close_dataset(ncid);
 }
 
-static void nothing_at_all_is_put(void)
+static void puts_without_elements_are_accepted(void)
 {
     int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
     int v = new_var(ncid, "v", NC_FLOAT, 1, &t),
@@ -367,7 +370,7 @@ static void nothing_at_all_is_put(void)
 
 /* ---- definitions ---- */
 
-static void the_attribute_comes_with_enddef(void)
+static void enddef_adds_the_attribute(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), n = -1;
     int v = new_var(ncid, "v", NC_FLOAT, 1, &x), w = new_var(ncid, "w", NC_DOUBLE, 1, &x);
@@ -382,7 +385,7 @@ static void the_attribute_comes_with_enddef(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_varnatts(ncid, v, &n));
     CHECK_EQ(1, n);
-    CHECK_EQ(23, digits_told(ncid, v, NC_QUANTIZE_BITROUND));
+    CHECK_EQ(23, get_digits_attribute(ncid, v, NC_QUANTIZE_BITROUND));
     CHECK_NC(NC_NOERR, ncmpi_inq_varnatts(ncid, w, &n));
     CHECK_EQ(0, n);
     close_dataset(ncid);
@@ -424,7 +427,7 @@ static void wrong_arguments_are_refused(void)
     close_dataset(ncid);
 }
 
-static void a_file_that_is_opened_again_goes_on(void)
+static void a_reopened_file_is_quantized_as_before(void)
 {
     const float values[3] = {1.2345f, 1.2345f, 1.2345f};
     float got[3];
@@ -446,13 +449,14 @@ static void a_file_that_is_opened_again_goes_on(void)
         CHECK(got[0] == (varid == v ? 1.25f : varid == w ? 1.2345f : 1));
     }
     check_quantized(NC_QUANTIZE_BITROUND, 2, ncid, v);
-    CHECK_EQ(2, digits_told(ncid, v, NC_QUANTIZE_BITROUND));
-    CHECK_EQ(1, digits_told(ncid, u, NC_QUANTIZE_BITROUND));
+    CHECK_EQ(2, get_digits_attribute(ncid, v, NC_QUANTIZE_BITROUND));
+    CHECK_EQ(1, get_digits_attribute(ncid, u, NC_QUANTIZE_BITROUND));
     close_dataset(ncid);
 }
 
-/* As netCDF-C: values that are copied with their attributes are quantized already. */
-static void an_attribute_alone_quantizes_nothing_yet(void)
+/* As in netCDF-C, the attribute alone does not enable quantization: values that are
+ * copied together with their attributes are already quantized. */
+static void an_attribute_alone_does_not_enable_quantization(void)
 {
     const float value = 1.2345f;
     float got = 0;
@@ -466,7 +470,7 @@ static void an_attribute_alone_quantizes_nothing_yet(void)
     close_dataset(ncid);
 }
 
-static void definitions_that_are_given_up_leave_nothing(void)
+static void aborted_definitions_leave_no_quantization(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N);
     int v = new_var(ncid, "v", NC_FLOAT, 1, &x);
@@ -482,9 +486,9 @@ static void definitions_that_are_given_up_leave_nothing(void)
     close_dataset(ncid);
 }
 
-/* ---- processes that differ ---- */
+/* ---- differences between processes ---- */
 
-static void process_0_decides(void)
+static void process_0s_arguments_take_precedence(void)
 {
     const float value = 1.2345f;
     float got = 0;
@@ -493,14 +497,14 @@ static void process_0_decides(void)
     CHECK_NC(NC_NOERR, ncmpix_def_var_quantize(ncid, v, NC_QUANTIZE_BITROUND, digits));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     check_quantized(NC_QUANTIZE_BITROUND, 2, ncid, v);
-    CHECK_EQ(2, digits_told(ncid, v, NC_QUANTIZE_BITROUND));
+    CHECK_EQ(2, get_digits_attribute(ncid, v, NC_QUANTIZE_BITROUND));
     CHECK_NC(NC_NOERR, ncmpi_put_var_float_all(ncid, v, &value));
     CHECK_NC(NC_NOERR, ncmpi_get_var_float_all(ncid, v, &got));
     CHECK(got == 1.25f);
     close_dataset(ncid);
 }
 
-static void safe_mode_compares(void)
+static void safe_mode_reports_different_arguments(void)
 {
     setenv("PNETCDF_SAFE_MODE", "1", 1);
     int ncid = new_dataset("a.nc"), v = new_var(ncid, "v", NC_FLOAT, 0, NULL);
@@ -530,13 +534,14 @@ static void check_hinted(const char *hint, int x_mode, int t_mode, int u_mode, i
     for (int k = 0; k < 4; k++) {
         CHECK_NC(NC_NOERR, ncmpix_inq_var_quantize(ncid, varids[k], &modes[k], &digits));
         check_eq(expected[k], modes[k], hint, __FILE__, __LINE__);
-        if (modes[k] > 0) CHECK_EQ(digits, digits_told(ncid, varids[k], modes[k]));
+        if (modes[k] > 0)
+            CHECK_EQ(digits, get_digits_attribute(ncid, varids[k], modes[k]));
     }
     check_quantized(NC_NOQUANTIZE, 0, ncid, i);
     close_dataset(ncid);
 }
 
-static void a_hint_has_rules(void)
+static void a_hints_rules_select_variables(void)
 {
     check_hinted("bitgroom:3", 0, 1, 1, 1);
     check_hinted("granularbr:3", 0, 2, 2, 2);
@@ -547,10 +552,10 @@ static void a_hint_has_rules(void)
     check_hinted("bitround:10/none@T,S", 0, 0, 3, 0);
     check_hinted("none@T,S/bitround:10", 0, 0, 3, 0);
     check_hinted("bitround:10/bitgroom:2@T/granularbr:4@U", 0, 1, 2, 3);
-    check_hinted("bitround:30", 0, 0, 3, 3); /* more than a float has */
+    check_hinted("bitround:30", 0, 0, 3, 3); /* more bits than a float has */
 }
 
-static void no_rule_is_none(void)
+static void invalid_rules_are_ignored(void)
 {
     static const char *const wrong[] = {"bitgroom",      "bitgroom:",
                                         "bitgroom:0",    "bitgroom:16",
@@ -570,8 +575,9 @@ static void no_rule_is_none(void)
     }
 }
 
-/* The program has the last word, and what is in a file stays as it is. */
-static void a_hint_is_for_new_variables(void)
+/* Calls by the program take precedence over the hint, and the hint does not affect
+ * existing variables. */
+static void a_hint_affects_only_new_variables(void)
 {
     int ncid = create_with("nc_quantize=bitround:5");
     int v = new_var(ncid, "v", NC_FLOAT, 0, NULL),
@@ -596,24 +602,27 @@ static const struct check_test tests[] = {
     {"every put is quantized", every_put_is_quantized, CHECK_FORMATS | CHECK_MODES},
     {"every layer keeps quantized values", every_layer_keeps_quantized_values,
      CHECK_MODES},
-    {"puts of several are calls of their own", puts_of_several_are_calls_of_their_own,
-     CHECK_MODES},
+    {"each part of an mput is quantized separately",
+     each_part_of_an_mput_is_quantized_separately, CHECK_MODES},
     {"other types are converted first", other_types_are_converted_first, CHECK_FORMATS},
-    {"fill values stay", fill_values_stay, CHECK_FORMATS},
-    {"nothing at all is put", nothing_at_all_is_put, CHECK_FORMATS},
-    {"the attribute comes with enddef", the_attribute_comes_with_enddef, CHECK_FORMATS},
-    {"wrong arguments are refused", wrong_arguments_are_refused, 0},
-    {"a file that is opened again goes on", a_file_that_is_opened_again_goes_on,
+    {"fill values are not quantized", fill_values_are_not_quantized, CHECK_FORMATS},
+    {"puts without elements are accepted", puts_without_elements_are_accepted,
      CHECK_FORMATS},
-    {"an attribute alone quantizes nothing yet", an_attribute_alone_quantizes_nothing_yet,
-     0},
-    {"definitions that are given up leave nothing",
-     definitions_that_are_given_up_leave_nothing, 0},
-    {"process 0 decides", process_0_decides, CHECK_SEVERAL},
-    {"safe mode compares", safe_mode_compares, CHECK_SEVERAL},
-    {"a hint has rules", a_hint_has_rules, 0},
-    {"no rule is none", no_rule_is_none, 0},
-    {"a hint is for new variables", a_hint_is_for_new_variables, 0},
+    {"enddef adds the attribute", enddef_adds_the_attribute, CHECK_FORMATS},
+    {"wrong arguments are refused", wrong_arguments_are_refused, 0},
+    {"a reopened file is quantized as before", a_reopened_file_is_quantized_as_before,
+     CHECK_FORMATS},
+    {"an attribute alone does not enable quantization",
+     an_attribute_alone_does_not_enable_quantization, 0},
+    {"aborted definitions leave no quantization",
+     aborted_definitions_leave_no_quantization, 0},
+    {"process 0's arguments take precedence", process_0s_arguments_take_precedence,
+     CHECK_SEVERAL},
+    {"safe mode reports different arguments", safe_mode_reports_different_arguments,
+     CHECK_SEVERAL},
+    {"a hint's rules select variables", a_hints_rules_select_variables, 0},
+    {"invalid rules are ignored", invalid_rules_are_ignored, 0},
+    {"a hint affects only new variables", a_hint_affects_only_new_variables, 0},
     {NULL, NULL, 0},
 };
 

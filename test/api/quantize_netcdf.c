@@ -1,6 +1,6 @@
-/* Quantized values and attributes against those that netCDF-C makes in netCDF-4 files,
- * bit for bit. NCMPI_TEST_QUANTIZED=10000000 tries so many values of each number of
- * digits. */
+/* Compares quantized values and their attributes, bit by bit, with those that netCDF-C
+ * writes to netCDF-4 files. NCMPI_TEST_QUANTIZED=N tests N values for each number of
+ * digits (default: 20000). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,16 +16,17 @@ static size_t values_tried(void)
     return text == NULL ? 20000 : strtoul(text, NULL, 0);
 }
 
-/* One variable v(x), quantized, in a file of each library. */
+/* A quantized variable v(x) in two files: one written by this library, one by
+ * netCDF-C. */
 struct pair {
     nc_type type;
     int mode, digits;
-    size_t n, size; /* of v; of an element */
+    size_t n, size; /* length of v; element size in bytes */
     const void *fill;
     int ours, our_var, theirs, their_var;
 };
 
-/* Each process has files of its own. */
+/* Returns the path of a file private to this process. */
 static const char *own_path(const char *name)
 {
     char own[20];
@@ -33,7 +34,8 @@ static const char *own_path(const char *name)
     return check_path(own);
 }
 
-/* False if this netCDF-C has no netCDF-4 files, or not so many digits. */
+/* Returns false if the installed netCDF-C does not support netCDF-4 files or this number
+ * of digits. */
 static bool define_theirs(struct pair *p)
 {
     int dim;
@@ -75,7 +77,8 @@ static void end_pair(struct pair *p)
     close_dataset(p->ours);
 }
 
-/* Attributes that only netCDF-4 files have do not count: their names are not in both. */
+/* Compares the attributes that describe the quantization. Ignores all others, because
+ * netCDF-4 files have additional attributes. */
 static void compare_attributes(const struct pair *p)
 {
     char name[NC_MAX_NAME + 1];
@@ -111,7 +114,8 @@ static double some_value(size_t i)
     }
 }
 
-/* Half of them any bits at all, half such as are near limits of digits and of bits. */
+/* Generates the values to quantize. Half of them have random bits; the others are close
+ * to a value at which the number of digits or bits changes. */
 static void make_values(const struct pair *p, char *values)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -145,15 +149,17 @@ static double value_at(const struct pair *p, const char *values, size_t i)
     return p->type == NC_FLOAT ? (double)f : d;
 }
 
-/* Where netCDF-C 4.9.0 damages what cannot be quantized, and seven digits of a float:
- * there the value is to be as it was. */
+/* Returns whether netCDF-C 4.9.0 corrupts this value. That version corrupts values that
+ * cannot be quantized, and floats with seven digits. This library must leave them
+ * unchanged. */
 static bool is_beyond(const struct pair *p, double value)
 {
     bool all = p->type == NC_FLOAT && p->digits == 7 && p->mode != NC_QUANTIZE_BITROUND;
     return value == 0 || !isfinite(value) || all;
 }
 
-/* For one mode and type. */
+/* Counts for the current mode and type: values compared, and values that netCDF-C
+ * corrupts but this library rightly left unchanged. */
 static int64_t tried, left_alone;
 
 static void compare_values(const struct pair *p, const char *values, const char *ours,
@@ -231,10 +237,10 @@ static void bitround(void)
     try_mode(NC_QUANTIZE_BITROUND, 23, 52);
 }
 
-/* ---- the same calls ---- */
+/* ---- identical calls ---- */
 
-/* Values of other types in memory, parts and strides, and a file opened again. */
-static void the_same_calls_make_the_same_values(void)
+/* Tests other types in memory, partial and strided puts, and a reopened file. */
+static void the_same_calls_make_the_values_of_netCDF_C(void)
 {
     enum { X = 20 };
     int ints[X];
@@ -274,7 +280,8 @@ static const struct check_test tests[] = {
     {"BitGroom", bitgroom, 0},
     {"Granular BitRound", granularbr, 0},
     {"BitRound", bitround, 0},
-    {"the same calls make the same values", the_same_calls_make_the_same_values, 0},
+    {"the same calls make the values of netCDF-C",
+     the_same_calls_make_the_values_of_netCDF_C, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,10 +1,8 @@
-/* Real files, read and rewritten by all processes together:
+/* Reads and rewrites real files on all processes: realdata OUTDIR FILE...
  *
- *     realdata OUTDIR FILE...
- *
- * For each FILE it writes to OUTDIR, under its base name, .read, what support/nc_read
- * prints of it, and .1, .2 and .5, its copies in the three formats. Each process has a
- * slab of every variable. */
+ * For each FILE, writes files with the same base name to OUTDIR. The .read file contains
+ * the text that support/nc_read would print; .1, .2 and .5 are copies in the three
+ * formats. Each process reads and writes one slab of every variable. */
 #include <inttypes.h>
 #include <libgen.h>
 #include <mpi.h>
@@ -40,15 +38,15 @@ static size_t size_of(nc_type type)
     return sizes[type];
 }
 
-/* ---- a variable, and this process's slab of it ---- */
+/* ---- a variable, and this process's slab ---- */
 
 struct slab {
     char name[NC_MAX_NAME + 1];
     nc_type type;
     int ndims, natts, dimids[MAX_DIMS];
     MPI_Offset shape[MAX_DIMS], start[MAX_DIMS], count[MAX_DIMS];
-    int split; /* the longest dimension, divided among the processes; -1: a scalar */
-    size_t n;  /* elements of the slab */
+    int split; /* index of the longest dimension, which is divided; -1 for scalars */
+    size_t n;  /* number of elements in the slab */
 };
 
 static void find_slab(int ncid, int varid, struct slab *s)
@@ -74,7 +72,8 @@ static void find_slab(int ncid, int varid, struct slab *s)
         s->n *= (size_t)s->count[d];
 }
 
-/* The slab's part of the variable's sum: its runs are whole below the split dimension. */
+/* Returns the contribution of this process's slab to the variable's sum. The slab covers
+ * every dimension completely, except for the divided one. */
 static uint64_t slab_sum(const struct slab *s, const unsigned char *values)
 {
     uint64_t sum = 0, inner = 1, size = size_of(s->type);
@@ -90,7 +89,7 @@ static uint64_t slab_sum(const struct slab *s, const unsigned char *values)
     return sum;
 }
 
-/* ---- telling what is there ---- */
+/* ---- printing the contents ---- */
 
 static void print_attributes(FILE *out, int ncid, int varid, int natts)
 {
@@ -148,7 +147,7 @@ static void describe(int ncid, const char *path)
     if (fclose(out) != 0) need(NC_EWRITE, path);
 }
 
-/* ---- the same again in a new file ---- */
+/* ---- copies to a new file ---- */
 
 static void copy_attributes(int from, int to, int varid, int natts)
 {

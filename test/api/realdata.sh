@@ -1,9 +1,9 @@
 #!/bin/bash
-# Real files, from Debian's ferret-datasets and libncarg-data: read and rewritten on 1 to
-# 4 processes. What is read is what netCDF-C reads; copies are the same bytes whatever the
-# number of processes, and netCDF-C and ncdump find the original in them.
-# REALDATA=all takes the large ones too (make check-realdata), else those up to 250 kB and
-# few of a kind.
+# Reads and rewrites real files from Debian's ferret-datasets and libncarg-data on 1 to 4 processes.
+# The values read must equal those that netCDF-C reads. The copies must be identical for any number
+# of processes, and netCDF-C and ncdump must find them equal to the original. REALDATA=all includes
+# the large files (make check-realdata). By default the test uses only a few files of each kind, of
+# up to 250 kB each.
 here=${srcdir:-.}/test
 . "$here/support/tap.sh"
 . "$here/support/launch.sh"
@@ -34,7 +34,7 @@ where=${TMPDIR:-/tmp}
 scratch=$(mktemp -d "$where/ncmpi-real.XXXXXX") || exit 99
 trap 'launch_kill; rm -rf "$scratch"' EXIT
 
-# Two files may have one name: each gets its own.
+# Different files may have the same base name, so each gets a link with a unique name.
 files=()
 mkdir "$scratch/in"
 for original in "${originals[@]}"; do
@@ -42,7 +42,8 @@ for original in "${originals[@]}"; do
     ln -s "$original" "${files[-1]}"
 done
 
-# FILE...: reads and rewrites them on every process count, to $scratch/np1 ... np4.
+# rewrite FILE...: reads and rewrites the files on each number of processes, in $scratch/np1 ...
+# np4.
 rewrite() {
     local n
     for n in 1 2 3 4; do
@@ -52,7 +53,7 @@ rewrite() {
     done
 }
 
-# What netCDF-C reads from FILE is what is in every one of the others.
+# reads_as FILE COPY...: checks that FILE, as read by netCDF-C, has the same contents as each COPY.
 reads_as() {
     local file
     "$nc_read" "$1" >"$scratch/expected" || return 1
@@ -76,7 +77,7 @@ copies_hold_the_original() {
     done
 }
 
-# The text of all three copies is that of the original.
+# Checks that all three copies have the same CDL as the original.
 dumps_alike() {
     local format name
     name=$(basename "$1")
@@ -89,17 +90,17 @@ dumps_alike() {
 test_file() {
     local name
     name=$(basename "$1")
-    check "$name: read as netCDF-C reads it" reads_as "$1" "$scratch"/np[1-4]/"$name.read"
+    check "$name: the library and netCDF-C read the same values" reads_as "$1" "$scratch"/np[1-4]/"$name.read"
     check "$name: copies do not depend on the processes" copies_are_alike "$name"
-    check "$name: netCDF-C finds the original in them" copies_hold_the_original "$1"
+    check "$name: netCDF-C reads the original's contents from copies" copies_hold_the_original "$1"
     if command -v ncdump >/dev/null; then
-        check "$name: and so does ncdump" dumps_alike "$1"
+        check "$name: ncdump prints copies like the original" dumps_alike "$1"
     else
-        skip "$name: and so does ncdump" "no ncdump"
+        skip "$name: ncdump prints copies like the original" "no ncdump"
     fi
 }
 
-# Small files share a launch; large ones do not share the disk.
+# Small files are handled in one launch, large files one by one to save disk space.
 if [ "${REALDATA-}" = all ]; then
     for file in "${files[@]}"; do
         check "$(basename "$file"): rewritten on 1 to 4 processes" rewrite "$file"

@@ -1,11 +1,12 @@
-/* Record variables: the number of records, and where records lie. */
+/* Tests record variables: the number of records, how the processes agree on it, and how
+ * records are laid out in the file. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "made_dataset.h"
 
-enum { W = 3 }; /* elements of a record that one process has */
+enum { W = 3 }; /* elements per process in a record */
 
 static int t, v;
 
@@ -25,7 +26,7 @@ static void numbered(int *values, MPI_Offset rec)
         values[i] = (int)(rec * 1000) + check.rank * W + i;
 }
 
-/* numrecs as the file has it, read on process 0. */
+/* Returns the number of records in the file's header, which process 0 reads. */
 static int64_t numrecs_in_file(void)
 {
     unsigned char head[12] = {0};
@@ -43,7 +44,7 @@ static int64_t numrecs_in_file(void)
     return n;
 }
 
-static void every_process_appends_at_another_record(void)
+static void every_process_appends_its_own_record(void)
 {
     int ncid = one_series(), values[W], back[W];
     MPI_Offset start[2] = {check.nprocs - 1 - check.rank, W * check.rank};
@@ -76,7 +77,8 @@ static void numrecs_never_shrinks(void)
     CHECK_EQ(5, numrecs_in_file());
 }
 
-/* One process writes alone; how the others learn of it. */
+/* Makes the last process append a record independently. The tests differ in how the other
+ * processes learn of it. */
 static int one_process_appends(MPI_Offset rec)
 {
     int ncid = one_series(), values[W * 16] = {0};
@@ -101,10 +103,11 @@ static void end_indep_data_agrees_on_numrecs(void)
 static void sync_agrees_on_numrecs(void)
 {
     int ncid = one_process_appends(2);
-    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* each its own, in independent mode */
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* sync is not collective in this mode */
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(3, numrecs_in_file());
-    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* now they see what the others synced */
+    /* The second sync reads the synced number of records. */
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
     CHECK_EQ(3, dim_length(ncid, t));
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
     close_dataset(ncid);
@@ -142,7 +145,7 @@ static void close_agrees_on_numrecs(void)
     close_dataset(ncid);
 }
 
-static void reading_behind_the_last_record_is_refused(void)
+static void reading_beyond_the_last_record_is_refused(void)
 {
     int ncid = one_series(), values[W];
     MPI_Offset start[2] = {0, W * check.rank}, count[2] = {2, W}, stride[2] = {1, 1};
@@ -163,7 +166,7 @@ static void reading_behind_the_last_record_is_refused(void)
     close_dataset(ncid);
 }
 
-static void strided_records_grow_to_the_last(void)
+static void a_strided_put_extends_to_its_last_record(void)
 {
     int ncid = one_series(), values[3 * W];
     MPI_Offset start[2] = {1, W * check.rank}, count[2] = {3, W}, stride[2] = {4, 1};
@@ -174,7 +177,7 @@ static void strided_records_grow_to_the_last(void)
     CHECK_EQ(10, numrecs_in_file());
 }
 
-/* Several record variables of odd sizes: their records alternate in the file. */
+/* In the file, the records of several variables with odd sizes alternate. */
 static void records_of_several_variables_alternate(void)
 {
     enum { RECS = 5 };
@@ -243,7 +246,7 @@ static void a_single_small_record_variable_is_not_padded(void)
     }
 }
 
-static void a_record_variable_of_one_dimension(void)
+static void a_record_variable_may_have_one_dimension(void)
 {
     int ncid = new_dataset("a.nc"), value = check.rank * 3, all[16];
     t = new_dim(ncid, "t", NC_UNLIMITED);
@@ -260,8 +263,9 @@ static void a_record_variable_of_one_dimension(void)
     close_dataset(ncid);
 }
 
-/* Of a new record only one variable's part is put: the file has room for all of it. */
-static void appending_leaves_no_part_of_a_record(void)
+/* Puts a new record of only one variable. The file must nevertheless be extended to the
+ * end of the whole record. */
+static void appending_extends_the_file_by_whole_records(void)
 {
     struct stat st;
     int ncid = new_dataset("a.nc"), value = 5;
@@ -286,7 +290,7 @@ static void appending_leaves_no_part_of_a_record(void)
 }
 
 static const struct check_test tests[] = {
-    {"every process appends at another record", every_process_appends_at_another_record,
+    {"every process appends its own record", every_process_appends_its_own_record,
      CHECK_FORMATS},
     {"numrecs never shrinks", numrecs_never_shrinks, CHECK_FORMATS},
     {"end_indep_data agrees on numrecs", end_indep_data_agrees_on_numrecs, CHECK_FORMATS},
@@ -294,16 +298,17 @@ static const struct check_test tests[] = {
     {"sync_numrecs agrees on numrecs", sync_numrecs_agrees_on_numrecs, CHECK_FORMATS},
     {"redef agrees on numrecs", redef_agrees_on_numrecs, CHECK_FORMATS},
     {"close agrees on numrecs", close_agrees_on_numrecs, CHECK_FORMATS},
-    {"reading behind the last record is refused",
-     reading_behind_the_last_record_is_refused, CHECK_FORMATS},
-    {"strided records grow to the last", strided_records_grow_to_the_last, CHECK_FORMATS},
+    {"reading beyond the last record is refused",
+     reading_beyond_the_last_record_is_refused, CHECK_FORMATS},
+    {"a strided put extends to its last record", a_strided_put_extends_to_its_last_record,
+     CHECK_FORMATS},
     {"records of several variables alternate", records_of_several_variables_alternate,
      CHECK_FORMATS | CHECK_MODES},
     {"a single small record variable is not padded",
      a_single_small_record_variable_is_not_padded, CHECK_FORMATS},
-    {"appending leaves no part of a record", appending_leaves_no_part_of_a_record,
-     CHECK_FORMATS | CHECK_MODES},
-    {"a record variable of one dimension", a_record_variable_of_one_dimension,
+    {"appending extends the file by whole records",
+     appending_extends_the_file_by_whole_records, CHECK_FORMATS | CHECK_MODES},
+    {"a record variable may have one dimension", a_record_variable_may_have_one_dimension,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };

@@ -1,4 +1,5 @@
-/* Definitions that change while there is data. */
+/* Tests redefinition of datasets that contain data: which sections move, where they move,
+ * and that no values are lost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@ enum { N = 13, RECS = 6 };
 
 static int dims[2], fixed, record;
 
-/* fixed(x) and record(t, x) with RECS records, all written, in data mode. */
+/* Creates fixed(x) and record(t, x) with RECS records, writes all values, and leaves the
+ * dataset in data mode. */
 static int with_data(void)
 {
     int ncid = new_dataset("a.nc"), values[N];
@@ -45,7 +47,7 @@ static void data_is_as_written(int ncid)
         CHECK_EQ(i / N * 100 + i % N, values[i]);
 }
 
-static void the_fixed_section_comes_first(void)
+static void fixed_size_variables_precede_records(void)
 {
     int ncid = with_data();
     MPI_Offset of_fixed, of_record;
@@ -95,7 +97,7 @@ static void a_new_fixed_variable_moves_the_records(void)
     close_dataset(ncid);
 }
 
-/* Attributes until the header outgrows its room: everything moves. */
+/* Adds attributes until the header outgrows its space and all data moves. */
 static void a_header_that_grows_moves_everything(void)
 {
     int ncid = with_data();
@@ -121,7 +123,7 @@ static void a_header_that_grows_moves_everything(void)
     close_dataset(ncid);
 }
 
-static void all_at_once(void)
+static void all_kinds_of_definitions_change_in_one_redefinition(void)
 {
     int ncid = with_data();
     char text[3000];
@@ -139,7 +141,7 @@ static void all_at_once(void)
     close_dataset(ncid);
 }
 
-static void room_asked_for_is_used_before_data_moves(void)
+static void reserved_space_is_used_before_data_moves(void)
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N);
     MPI_Offset before, after, put[2];
@@ -158,14 +160,15 @@ static void room_asked_for_is_used_before_data_moves(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &put[1]));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &after));
     CHECK_EQ(before, after);
-    /* what is new in the header was written, by process 0, and nothing else */
+    /* Process 0 must write only the new part of the header, and nothing else may be
+     * written. */
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &after));
     CHECK(put[1] - put[0] >= (check.rank == 0 ? (MPI_Offset)sizeof text : 0));
     CHECK(put[1] - put[0] <= (check.rank == 0 ? after : 0));
     close_dataset(ncid);
 }
 
-static void alignment_asked_for_is_given_once(void)
+static void alignment_applies_to_one_enddef_only(void)
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N), more;
     int unlimited = new_dim(ncid, "t", NC_UNLIMITED);
@@ -181,7 +184,8 @@ static void alignment_asked_for_is_given_once(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &again));
     CHECK_EQ(start[0], again);
-    /* the room behind the fixed section takes a new variable, and records stay */
+    /* The new variable fits into the free space after the fixed-size section, so the
+     * records stay where they are. */
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     more = new_var(ncid, "more", NC_INT, 1, &dim);
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -189,7 +193,7 @@ static void alignment_asked_for_is_given_once(void)
     CHECK_EQ(start[0] + 4 * N, again);
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &again));
     CHECK_EQ(start[1], again);
-    /* what outgrows its room moves no farther than it must */
+    /* A section that outgrows its space must not move farther than necessary. */
     char text[9000];
     memset(text, 'x', sizeof text);
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
@@ -202,8 +206,9 @@ static void alignment_asked_for_is_given_once(void)
     close_dataset(ncid);
 }
 
-/* A small dataset in data mode, of records alone or with a fixed-size variable: where the
- * data begins, where the records, and the header's size. */
+/* Creates a small dataset in data mode, with a record variable and, if `with_fixed` is
+ * set, a fixed-size variable. Stores in place[] the offset of the data, the offset of the
+ * records, and the size of the header. */
 static int small(bool with_fixed, MPI_Offset place[3])
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N);
@@ -217,8 +222,8 @@ static int small(bool with_fixed, MPI_Offset place[3])
     return ncid;
 }
 
-/* Asked for in a later define phase, in which nothing else would move. */
-static void room_is_made_where_all_would_fit(void)
+/* Requests free space in a later define phase in which no data would move otherwise. */
+static void requested_space_is_added_even_if_everything_fits(void)
 {
     static const struct {
         MPI_Offset h_minfree, v_align, v_minfree, r_align;
@@ -235,7 +240,8 @@ static void room_is_made_where_all_would_fit(void)
             values[k] = 7 * k;
         if (with_fixed) CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, fixed, values));
         CHECK_NC(NC_NOERR, ncmpi_put_var1_int_all(ncid, record, &at, &third));
-        for (int again = 0; again < 2; again++) { /* what is there is not made twice */
+        /* The second enddef must not move anything. */
+        for (int again = 0; again < 2; again++) {
             CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
             CHECK_NC(NC_NOERR,
                      ncmpi__enddef(ncid, h_minfree, v_align, v_minfree, r_align));
@@ -270,7 +276,8 @@ static int open_with(const char *hint)
     return ncid;
 }
 
-/* Where data begin, where records, after ncmpi__enddef. */
+/* Calls ncmpi__enddef. Stores in place[] the offset of the data and the offset of the
+ * records. */
 static void give_room(int ncid, const MPI_Offset room[4], MPI_Offset place[2])
 {
     CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, room[0], room[1], room[2], room[3]));
@@ -295,10 +302,11 @@ static int dense(bool with_fixed, const char *hint, const MPI_Offset room[4],
     return ncid;
 }
 
-/* 0 is the default, in a new file and after a redef: sections of a dense file go to where
- * a new one would have them, by a hint, too, and stay there. ncmpi_enddef moves nothing.
- */
-static void a_zero_is_the_default(void)
+/* An argument of 0 means the default, both in a new file and after a redefinition. In a
+ * file without padding, ncmpi__enddef must move the sections to the offsets that a new
+ * file would have, even if a hint sets the alignment. A second ncmpi__enddef must not
+ * move them, and neither may ncmpi_enddef. */
+static void an_argument_of_0_means_the_default(void)
 {
     static const MPI_Offset tight[4] = {0, 4, 0, 4};
     static const MPI_Offset rooms[][4] = {
@@ -319,7 +327,8 @@ static void a_zero_is_the_default(void)
             CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
             CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &now[1]));
             CHECK_EQ(old[1], now[1]);
-            /* other alignments than the hint's are for the hint to decide */
+            /* If the argument and the hint set different alignments, the hint takes
+             * precedence. */
             bool fixed_told = h != 1 || room[1] == 0,
                  record_told = h != 2 || room[3] == 0;
             for (int again = 0; again < 2; again++) {
@@ -333,8 +342,9 @@ static void a_zero_is_the_default(void)
     }
 }
 
-/* With and without a fixed-size variable: a sixteenth is free behind any header. */
-static void a_header_has_room_to_grow(void)
+/* The free space after the header must be at least a sixteenth of the header's size, with
+ * or without fixed-size variables. */
+static void free_space_remains_after_a_header(void)
 {
     for (int with_fixed = 0; with_fixed < 2; with_fixed++) {
         for (int more = 0; more < 600; more += 4) {
@@ -354,9 +364,9 @@ static void a_header_has_room_to_grow(void)
     }
 }
 
-/* Whoever says where records begin gets them there: at the next such place, not at one
- * behind room that nobody asked for. */
-static void records_go_no_further_than_asked(void)
+/* The records must begin at the first offset with the requested alignment, with free
+ * space before them only if it was requested. */
+static void records_begin_at_the_first_aligned_offset(void)
 {
     for (int i = 0; i < 4; i++) {
         bool by_hint = i / 2 == 1, with_fixed = i % 2 == 1;
@@ -401,7 +411,7 @@ static void header_size_is_known_in_define_mode(void)
     CHECK_EQ(data, define);
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "abcd", 8, "12345678"));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &grown));
-    /* name and value with their lengths, and the type */
+    /* name and value, each with its length, and the type */
     CHECK_EQ(check.format == 5 ? 8 + 4 + 4 + 8 + 8 : 4 + 4 + 4 + 4 + 8, grown - define);
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &after));
@@ -409,9 +419,8 @@ static void header_size_is_known_in_define_mode(void)
     close_dataset(ncid);
 }
 
-/* Records moved on their way by all processes, with sizes that are no multiple of
- * anything. */
-static void many_records_move_whole(void)
+/* All processes move records together. The size of a record is an odd multiple of 4. */
+static void many_records_of_odd_size_are_moved(void)
 {
     enum { MANY = 700, ODD = 37 };
     int ncid = new_dataset("a.nc"), d[2], *values = malloc(sizeof(int) * MANY * ODD);
@@ -441,7 +450,8 @@ static void many_records_move_whole(void)
     close_dataset(ncid);
 }
 
-/* Memory that is used next has bytes in it that are in no dataset. */
+/* Fills memory that the library will later allocate with bytes that do not occur in any
+ * dataset. */
 static void dirty_memory(void)
 {
     enum { BYTES = 24 << 20 };
@@ -452,7 +462,9 @@ static void dirty_memory(void)
     free(bytes);
 }
 
-/* Records that are there in part, moved twice: apart, and up. */
+/* Writes some records and moves them twice: first apart, by adding a second record
+ * variable, and then to higher offsets, by adding a fixed-size variable and an
+ * attribute. */
 static void moved_in_a_way(const char *key, const char *value, const char *name)
 {
     int ncid = -1, v[2], ids[2], values[N];
@@ -489,7 +501,7 @@ static void moved_in_a_way(const char *key, const char *value, const char *name)
     close_dataset(ncid);
 }
 
-static void every_way_leaves_the_same_bytes(void)
+static void every_method_of_moving_data_writes_the_same_bytes(void)
 {
     static const char *const ways[][2] = {
         {"nc_transfer", "node"}, {"nc_transfer", "view"}, {"romio_no_indep_rw", "true"}};
@@ -510,27 +522,114 @@ static void every_way_leaves_the_same_bytes(void)
     }
 }
 
+/* ---- stale bytes after the last record ---- */
+
+enum { STALE_BYTES = 5000, STALE_ROWS = 3, STALE_X = 211 };
+
+/* Writes random bytes after the end of the file, like those left behind by a job that is
+ * killed before it updates the number of records. */
+static void append_stale_bytes(const char *name)
+{
+    static unsigned char bytes[STALE_BYTES];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        FILE *f = fopen(check_path(name), "ab");
+        for (int i = 0; i < STALE_BYTES; i++)
+            bytes[i] = (unsigned char)(1 + check_random_own(255));
+        CHECK(f != NULL && fwrite(bytes, 1, STALE_BYTES, f) == STALE_BYTES);
+        CHECK(f != NULL && fclose(f) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void check_zeros(int ncid, const char *name, MPI_Offset rows)
+{
+    static int values[STALE_ROWS * STALE_X];
+    MPI_Offset start[2] = {0, 0}, count[2] = {rows, STALE_X};
+    int v = -1;
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, name, &v));
+    memset(values, 1, sizeof values);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, values));
+    for (int i = 0; i < rows * STALE_X; i++)
+        if (!CHECK_EQ(0, values[i])) return;
+}
+
+/* Creates a dataset with `nrecords` records, appends stale bytes to the file, and adds a
+ * fixed-size or a record variable. The stale bytes must appear neither in the new
+ * variable nor in the next record. */
+static void redefine_with_stale_bytes(MPI_Offset nrecords, bool adds_record_variable)
+{
+    static int values[STALE_ROWS * STALE_X], got[STALE_ROWS * STALE_X];
+    MPI_Offset start[2] = {0, 0}, count[2] = {nrecords, STALE_X},
+               last[2] = {STALE_ROWS - 1, 0}, one[2] = {1, 1};
+    int ncid = new_dataset("s.nc"), dimids[3], v;
+    for (int i = 0; i < STALE_ROWS * STALE_X; i++)
+        values[i] = (int)check_random(INT32_MAX) + 1;
+    dimids[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dimids[1] = new_dim(ncid, "x", STALE_X);
+    dimids[2] = new_dim(ncid, "y", STALE_ROWS);
+    v = new_var(ncid, "v", NC_INT, 2, dimids);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    if (nrecords > 0)
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    close_dataset(ncid);
+    append_stale_bytes("s.nc");
+    ncid = open_dataset("s.nc", NC_WRITE);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    if (!adds_record_variable) dimids[0] = dimids[2];
+    (void)new_var(ncid, "w", NC_INT, 2, dimids);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, last, one, values));
+    check_zeros(ncid, "w", STALE_ROWS);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, got));
+    CHECK_BYTES(values, got, (size_t)(nrecords * STALE_X) * sizeof *got);
+    if (nrecords < STALE_ROWS - 1) {
+        MPI_Offset next[2] = {nrecords, 0}, row[2] = {1, STALE_X};
+        memset(got, 1, sizeof got);
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, next, row, got));
+        for (int i = 0; i < STALE_X; i++)
+            if (!CHECK_EQ(0, got[i])) break;
+    }
+    close_dataset(ncid);
+}
+
+static void stale_bytes_are_not_values_of_new_variables(void)
+{
+    for (MPI_Offset nrecords = 0; nrecords < STALE_ROWS; nrecords++)
+        for (int which = 0; which < 2; which++)
+            redefine_with_stale_bytes(nrecords, which);
+}
+
 static const struct check_test tests[] = {
-    {"the fixed section comes first", the_fixed_section_comes_first, CHECK_FORMATS},
+    {"fixed-size variables precede records", fixed_size_variables_precede_records,
+     CHECK_FORMATS},
     {"a new record variable spreads the records",
      a_new_record_variable_spreads_the_records, CHECK_FORMATS},
     {"a new fixed variable moves the records", a_new_fixed_variable_moves_the_records,
      CHECK_FORMATS},
     {"a header that grows moves everything", a_header_that_grows_moves_everything,
      CHECK_FORMATS},
-    {"all at once", all_at_once, CHECK_FORMATS},
-    {"room asked for is used before data moves", room_asked_for_is_used_before_data_moves,
+    {"all kinds of definitions change in one redefinition",
+     all_kinds_of_definitions_change_in_one_redefinition, CHECK_FORMATS},
+    {"reserved space is used before data moves", reserved_space_is_used_before_data_moves,
      CHECK_FORMATS},
-    {"alignment asked for is given once", alignment_asked_for_is_given_once,
+    {"alignment applies to one enddef only", alignment_applies_to_one_enddef_only,
      CHECK_FORMATS},
-    {"room is made where all would fit", room_is_made_where_all_would_fit, CHECK_FORMATS},
-    {"a zero is the default", a_zero_is_the_default, CHECK_FORMATS},
-    {"a header has room to grow", a_header_has_room_to_grow, 0},
-    {"records go no further than asked", records_go_no_further_than_asked, CHECK_FORMATS},
+    {"requested space is added even if everything fits",
+     requested_space_is_added_even_if_everything_fits, CHECK_FORMATS},
+    {"an argument of 0 means the default", an_argument_of_0_means_the_default,
+     CHECK_FORMATS},
+    {"free space remains after a header", free_space_remains_after_a_header, 0},
+    {"records begin at the first aligned offset",
+     records_begin_at_the_first_aligned_offset, CHECK_FORMATS},
     {"header size is known in define mode", header_size_is_known_in_define_mode,
      CHECK_FORMATS},
-    {"every way leaves the same bytes", every_way_leaves_the_same_bytes, CHECK_FORMATS},
-    {"many records move whole", many_records_move_whole, CHECK_FORMATS},
+    {"every method of moving data writes the same bytes",
+     every_method_of_moving_data_writes_the_same_bytes, CHECK_FORMATS},
+    {"stale bytes are not values of new variables",
+     stale_bytes_are_not_values_of_new_variables, CHECK_FORMATS},
+    {"many records of odd size are moved", many_records_of_odd_size_are_moved,
+     CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

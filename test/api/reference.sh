@@ -1,6 +1,6 @@
 #!/bin/bash
-# The reference that `make doc` makes of the header's comments: every function, and not
-# one warning.
+# Checks the reference that `make doc` generates from the header's comments. It must contain every
+# function, and doxygen must not print any warnings.
 here=${srcdir:-.}/test/api
 . "${srcdir:-.}/test/support/tap.sh"
 scratch=$(mktemp -d) || exit 99
@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 made() {
     { cat doc/Doxyfile; echo "OUTPUT_DIRECTORY = $scratch"; } | "$DOXYGEN" -
 }
-# Does each function stand on one of the pages, with a table row of its own?
+# Every function must have a row in a table on some page.
 complete() {
     awk -f "$here/functions.awk" "$here/functions.txt" | sed 's/(.*//; s/.* //' |
         LC_ALL=C sort >"$scratch/want"

@@ -1,9 +1,10 @@
-/* What quantization makes of numbers, worked out in another way than the library does. */
+/* Quantizes a number with a different algorithm from the library's, to check the
+ * library's results. */
 #ifndef ROUNDED_H
 #define ROUNDED_H
 
-/* A positive number as bitround leaves it: so many bits behind the first one, the last of
- * them rounded, halves up. */
+/* Returns a positive number quantized by bitround, which keeps `bits` bits after the
+ * leading one and rounds the last of them half up. */
 static inline int rounded(int value, int bits)
 {
     int step = 1;

@@ -1,23 +1,24 @@
-/* Safe mode: the processes of a collective call pass different arguments, or make
- * different calls. All get the same code, the text says what differs, where and how, and
- * the dataset can be used as if nothing had been called. */
+/* Tests safe mode. If the processes pass different arguments to a collective call, or
+ * call different functions, all must get the same code, the message must name the
+ * difference and the processes, and the dataset must be as if the call had not been made.
+ * In all tests the last process, called the odd one, differs from the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "made_dataset.h"
 
-/* In every dataset: two dimensions, three variables, two attributes. */
+/* Ids of the dimensions and variables that every dataset has. */
 enum { LAT, TIME };
 enum { TEMP, WIND, NAME };
 
-static int ncid, other; /* other: a second dataset, to copy from */
+static int ncid, other; /* `other`: dataset from which attributes are copied */
 
 struct difference {
     const char *name;
-    int (*call)(bool odd); /* odd: on the last process */
+    int (*call)(bool odd); /* `odd` is true only on the last process */
     int code;
-    const char *here, *there; /* what the text says of the last process, and of 0 */
+    const char *here, *there; /* text in the last process's and process 0's message */
 };
 
 /* ---- in define mode ---- */
@@ -175,34 +176,34 @@ static int attribute_or_end(bool odd)
 
 static const struct difference defining[] = {
     {"def_dim, name", dim_name, NC_EMULTIDEFINE_DIM_NAME, "'dim_b'", "'dim_a'"},
-    {"def_dim, length", dim_len, NC_EMULTIDEFINE_DIM_SIZE, "is 77", "is 55"},
+    {"def_dim, length", dim_len, NC_EMULTIDEFINE_DIM_SIZE, "is 77", "but 55"},
     {"def_var, name", var_name, NC_EMULTIDEFINE_VAR_NAME, "'var_b'", "'var_a'"},
-    {"def_var, type", var_type, NC_EMULTIDEFINE_VAR_TYPE, "is 6", "is 4"},
-    {"def_var, ndims", var_ndims, NC_EMULTIDEFINE_VAR_NDIMS, "is 2", "is 1"},
+    {"def_var, type", var_type, NC_EMULTIDEFINE_VAR_TYPE, "is 6", "but 4"},
+    {"def_var, ndims", var_ndims, NC_EMULTIDEFINE_VAR_NDIMS, "is 2", "but 1"},
     {"def_var, dimids", var_dimids, NC_EMULTIDEFINE_VAR_DIMIDS, "dimids is", "process 0"},
-    {"rename_dim, id", rename_dim_id, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
+    {"rename_dim, id", rename_dim_id, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "but 0"},
     {"rename_dim, name", rename_dim_name, NC_EMULTIDEFINE_DIM_NAME, "'y'", "'z'"},
-    {"rename_var, id", rename_var_id, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
+    {"rename_var, id", rename_var_id, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "but 0"},
     {"rename_var, name", rename_var_name, NC_EMULTIDEFINE_VAR_NAME, "'y'", "'z'"},
     {"rename_att, name", rename_att_name, NC_EMULTIDEFINE_ATTR_NAME, "'units'",
      "'level'"},
     {"rename_att, new name", rename_att_new_name, NC_EMULTIDEFINE_ATTR_NAME, "'y'",
      "'z'"},
-    {"put_att, varid", att_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
+    {"put_att, varid", att_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "but 0"},
     {"put_att, name", att_name, NC_EMULTIDEFINE_ATTR_NAME, "'level'", "'units'"},
-    {"put_att, type", att_type, NC_EMULTIDEFINE_ATTR_TYPE, "is 3", "is 4"},
-    {"put_att, length", att_length, NC_EMULTIDEFINE_ATTR_LEN, "is 3", "is 1"},
+    {"put_att, type", att_type, NC_EMULTIDEFINE_ATTR_TYPE, "is 3", "but 4"},
+    {"put_att, length", att_length, NC_EMULTIDEFINE_ATTR_LEN, "is 3", "but 1"},
     {"put_att, value", att_value, NC_EMULTIDEFINE_ATTR_VAL, "values is", "process 0"},
     {"put_att, text", att_text, NC_EMULTIDEFINE_ATTR_VAL, "values is", "process 0"},
     {"copy_att, name", copy_att_name, NC_EMULTIDEFINE_ATTR_NAME, "'level'", "'units'"},
-    {"copy_att, varid", copy_att_varid, NC_EMULTIDEFINE_FNC_ARGS, "is -1", "is 1"},
+    {"copy_att, varid", copy_att_varid, NC_EMULTIDEFINE_FNC_ARGS, "is -1", "but 1"},
     {"del_att, name", del_att_name, NC_EMULTIDEFINE_ATTR_NAME, "'level'", "'units'"},
     {"set_fill", fill_mode, NC_EMULTIDEFINE_FILL_MODE, "fill mode is", "process 0"},
-    {"def_var_fill, varid", var_fill_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
-    {"def_var_fill, mode", var_fill_mode, NC_EMULTIDEFINE_VAR_FILL_MODE, "is 1", "is 0"},
+    {"def_var_fill, varid", var_fill_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "but 0"},
+    {"def_var_fill, mode", var_fill_mode, NC_EMULTIDEFINE_VAR_FILL_MODE, "is 1", "but 0"},
     {"def_var_fill, value", var_fill_value, NC_EMULTIDEFINE_VAR_FILL_VALUE, "value is",
      "process 0"},
-    {"_enddef", room, NC_EMULTIDEFINE_FNC_ARGS, "is 4096", "is 512"},
+    {"_enddef", room, NC_EMULTIDEFINE_FNC_ARGS, "is 4096", "but 512"},
     {"enddef and _enddef", enddef_in_two_ways, NC_EMULTIDEFINE_FNC_ARGS, "ncmpi__enddef",
      "ncmpi_enddef"},
     {"def_dim and def_var", definitions_of_two_kinds, NC_EMULTIDEFINE_FNC_ARGS,
@@ -281,11 +282,11 @@ static const struct difference in_data_mode[] = {
      "a put"},
     {"fill_var_rec and put", fill_or_put, NC_EMULTIDEFINE_FNC_ARGS, "ncmpi_fill_var_rec",
      "a put"},
-    {"fill_var_rec, recno", fill_record, NC_EMULTIDEFINE_FNC_ARGS, "is 3", "is 2"},
+    {"fill_var_rec, recno", fill_record, NC_EMULTIDEFINE_FNC_ARGS, "is 3", "but 2"},
     {"mput and put", several_or_one, NC_EMULTIDEFINE_FNC_ARGS, "an mput", "a put"},
 };
 
-/* ---- trying one ---- */
+/* ---- the cases ---- */
 
 static int template(const char *name)
 {
@@ -314,7 +315,7 @@ static void says(const struct difference *d, int code)
         }
 }
 
-/* Nothing was changed, and everything still works. */
+/* Checks that the dataset is unchanged and still usable. */
 static void still_works(int numrecs)
 {
     int ndims, nvars, level = 0, back = 0, mine = check.rank;
@@ -373,7 +374,8 @@ static MPI_Info hint(const char *key, const char *text)
     return info;
 }
 
-/* Creates or opens with a path, mode and hint of this process's own. */
+/* Creates or opens a dataset with arguments that may differ between processes, and checks
+ * that the call fails. */
 static void refused(const struct difference *d, bool create, const char *name, int mode,
                     const char *alignment)
 {
@@ -407,8 +409,8 @@ static void create_and_open(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-/* Every process accesses a variable and a place of its own, in one call. */
-static void variables_of_their_own(void)
+/* In a single call, each process accesses a different variable and element. */
+static void each_process_may_access_another_variable(void)
 {
     enum { VARS = 3 };
     int varids[VARS], dims[2], values[2] = {10 * check.rank, 10 * check.rank + 1},
@@ -437,7 +439,7 @@ static void variables_of_their_own(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
-/* Process 0's environment counts. */
+/* Process 0's environment determines whether safe mode is on. */
 static void one_process_in_safe_mode(void)
 {
     for (int first_is = 0; first_is <= 1; first_is++) {
@@ -453,11 +455,14 @@ static void one_process_in_safe_mode(void)
 }
 
 static const struct check_test tests[] = {
-    {"definitions that differ", definitions, CHECK_SEVERAL},
-    {"data calls that differ", data_calls, CHECK_SEVERAL},
-    {"variables of their own", variables_of_their_own, CHECK_SEVERAL},
-    {"create and open with different arguments", create_and_open, CHECK_SEVERAL},
-    {"process 0 decides about safe mode", one_process_in_safe_mode, CHECK_SEVERAL},
+    {"different definitions are reported", definitions, CHECK_SEVERAL},
+    {"different data calls are reported", data_calls, CHECK_SEVERAL},
+    {"each process may access another variable", each_process_may_access_another_variable,
+     CHECK_SEVERAL},
+    {"different arguments of create and open are reported", create_and_open,
+     CHECK_SEVERAL},
+    {"process 0's environment determines safe mode", one_process_in_safe_mode,
+     CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

@@ -1,7 +1,8 @@
-/* Mixed work for a long time: steps of datasets' lives one after the other, in every way
- * to the file, some of them with a fault on one process. All is right all the time, and
- * nothing grows once it is warm: memory of the library and of the process, descriptors,
- * threads, objects of MPI. NCMPI_SOAK=SECONDS (2 otherwise); ends in a table. */
+/* Runs random steps from each_fault.h for a long time, on every path that data can take
+ * to the file, and injects a fault on one process into some of them. All results must be
+ * correct. After a warm-up, resource usage must not grow: memory of the library and of
+ * the process, descriptors, threads, MPI objects. NCMPI_SOAK=SECONDS sets the duration
+ * (default: 2). Prints a table at the end. */
 #include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static const char *const ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* What fails, of the dataset's files; NULL: memory. */
+/* Faults in calls on the dataset's files. NULL means that an allocation fails instead. */
 static const char *const plans[] = {NULL,
                                     "write:%ld:EIO:%s*",
                                     "write:%ld+:ENOSPC:%s*",
@@ -54,16 +55,16 @@ bool any_fault;
 static const struct step *step;
 static long faults;
 
-/* ---- what this process holds ---- */
+/* ---- resources of this process ---- */
 
 enum { LIBRARY, HEAP, RESIDENT, DESCRIPTORS, THREADS, OBJECTS, HELD };
 static const char *const names[HELD] = {
     "bytes of the library", "bytes of the heap", "KiB resident",
     "descriptors",          "threads",           "objects of MPI"};
-/* How much more there may be in the last third than in the one before, in the mean: what
- * the system and MPI keep for themselves comes in steps, and subfiles have communicators
- * of their own: it depends on which ways came. A short run warms up all the
- * time. */
+/* How much the mean usage of each resource may grow from the second to the last third of
+ * the run. The system and MPI allocate in steps, and subfiles need communicators, so the
+ * growth depends on which hints were chosen at random. A short run never leaves the
+ * warm-up. */
 static const long slack[HELD] = {4096, 4 << 20, 4096, 1, 0, 1};
 enum { LONG_RUN = 600, SHORT_SLACK = 16 };
 
@@ -140,9 +141,10 @@ static void one_round(void)
     cases_end();
 }
 
-/* ---- all of it ---- */
+/* ---- all rounds ---- */
 
-/* For so many seconds, and so many rounds at least. The mean of all samples. */
+/* Runs rounds for the given time, but at least `least` of them. Stores in `held` the mean
+ * resource usage of the samples. */
 static void work_for(double seconds, int least, long *held)
 {
     double since = MPI_Wtime();
@@ -163,7 +165,7 @@ static void work_for(double seconds, int least, long *held)
         held[h] /= n > 0 ? n : 1;
 }
 
-static void nothing_grows(void)
+static void memory_and_descriptors_do_not_grow(void)
 {
     const char *asked = getenv("NCMPI_SOAK");
     double seconds = asked == NULL ? 2 : atof(asked);
@@ -189,7 +191,7 @@ static void nothing_grows(void)
 }
 
 static const struct check_test tests[] = {
-    {"nothing grows", nothing_grows, 0},
+    {"memory and descriptors do not grow", memory_and_descriptors_do_not_grow, 0},
     {NULL, NULL, 0},
 };
 

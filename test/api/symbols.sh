@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every public function is a symbol of the shared library, which profilers can wrap.
+# Checks that the shared library exports every public function under its own symbol, so that
+# profilers can wrap it.
 here=${srcdir:-.}/test/api
 . "${srcdir:-.}/test/support/tap.sh"
 export LC_ALL=C

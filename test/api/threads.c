@@ -1,5 +1,6 @@
-/* Threads: on datasets of their own, and together on one in independent data mode. With
- * --enable-sanitizers=thread races are found even where they do no harm. */
+/* Tests threads: first, each thread uses its own dataset; then, all threads use one
+ * dataset in independent data mode. A build with --enable-sanitizers=thread also detects
+ * races that have no visible effect. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 enum { THREADS = 3, ROUNDS = 20, N = 5, KEPT_BITS = 4 };
 
-static bool quantized; /* are floats? */
+static bool quantized; /* whether floats are quantized */
 
 static int as_kept(int value)
 {
@@ -22,17 +23,18 @@ static MPI_Info new_hints(void)
                                 : "nc_transfer=direct");
 }
 
-/* What a thread is given, and what it found: notes of checks are the main thread's. */
+/* A thread's arguments and results. Threads count their failures here, because only the
+ * main thread may record failed checks. */
 struct worker {
     pthread_t thread;
     int number;
-    MPI_Comm comm; /* of this process alone: no two threads may duplicate one at a time */
+    MPI_Comm comm; /* the thread's own, so that no two threads duplicate the same one */
     MPI_Info info;
     char path[512];
     int ncid, fixed, record;
-    int error; /* the first, and where */
+    int error; /* first error that a call returned */
     int line;
-    int wrong; /* values */
+    int wrong; /* number of wrong values read */
 };
 
 static void note(struct worker *w, int err, int line)
@@ -44,7 +46,7 @@ static void note(struct worker *w, int err, int line)
 
 #define TRY(w, call) note(w, call, __LINE__)
 
-/* Can threads be tried at all? The same everywhere. */
+/* Returns whether MPI supports threads. The result is the same on all processes. */
 static bool threads_work(void)
 {
     int level;
@@ -69,9 +71,9 @@ static int value_of(const struct worker *w, int i)
     return 1000 * w->number + 100 * check.rank + i;
 }
 
-/* ---- datasets of their own ---- */
+/* ---- one dataset per thread ---- */
 
-/* v(x) and r(t, x) of a dataset that `comm` shares; define mode is over. */
+/* Creates v(x) and r(t, x) in a dataset on `comm`, and ends define mode. */
 static void make(struct worker *w, MPI_Comm comm, MPI_Info info)
 {
     int dims[2], old;
@@ -85,7 +87,8 @@ static void make(struct worker *w, MPI_Comm comm, MPI_Info info)
     TRY(w, ncmpi_enddef(w->ncid));
 }
 
-/* Collective over whoever shares the dataset; a thread's number of records is its own. */
+/* Writes all values, with a different number of records in each thread. Collective over
+ * the dataset's processes. */
 static void write_all(struct worker *w)
 {
     int values[N];
@@ -150,7 +153,7 @@ static void name_workers(struct worker *workers, bool own)
     }
 }
 
-static void each_thread_on_a_dataset_of_its_own(void)
+static void each_thread_uses_its_own_dataset(void)
 {
     struct worker workers[THREADS];
     if (!threads_work()) return;
@@ -166,9 +169,9 @@ static void each_thread_on_a_dataset_of_its_own(void)
     }
 }
 
-/* Only what calls no collective function of MPI-IO, during which ROMIO holds a lock: two
- * processes whose threads take it in different orders would wait for each other. */
-static void collective_calls_of_threads_on_different_datasets(void)
+/* Makes no collective MPI-IO calls, because ROMIO holds a lock during each of them. Two
+ * processes would deadlock if their threads acquired the locks in different orders. */
+static void threads_make_collective_calls_on_different_datasets(void)
 {
     struct worker workers[THREADS];
     if (!threads_work()) return;
@@ -184,7 +187,7 @@ static void collective_calls_of_threads_on_different_datasets(void)
 
 /* ---- one dataset ---- */
 
-/* A thread of a process has N columns; each round is another record. */
+/* Each thread in a process owns N columns. Each round writes a different record. */
 static void fill_round(const struct worker *w, int round, int *values)
 {
     for (int i = 0; i < N; i++)
@@ -234,7 +237,7 @@ static void read_round(struct worker *w, int round)
     w->wrong += memcmp(values, back, sizeof back) != 0;
 }
 
-/* What changes while the others write. */
+/* Queries properties that change while other threads write. */
 static void ask(struct worker *w, int round)
 {
     MPI_Offset length = 0, size = 0, usage = -1;
@@ -262,7 +265,7 @@ static void *shared_dataset(void *argument)
     return NULL;
 }
 
-static void all_threads_on_one_dataset(void)
+static void all_threads_use_one_dataset(void)
 {
     struct worker workers[THREADS];
     if (!threads_work()) return;
@@ -294,7 +297,7 @@ static void all_threads_on_one_dataset(void)
     close_dataset(ncid);
 }
 
-/* ---- the same of values that are quantized, which takes memory for each request ---- */
+/* ---- the same tests with quantized values, for which requests need memory ---- */
 
 static void with_quantization(void (*test)(void))
 {
@@ -305,29 +308,28 @@ static void with_quantization(void (*test)(void))
 
 static void quantized_alone(void)
 {
-    with_quantization(each_thread_on_a_dataset_of_its_own);
+    with_quantization(each_thread_uses_its_own_dataset);
 }
 
 static void quantized_together(void)
 {
-    with_quantization(collective_calls_of_threads_on_different_datasets);
+    with_quantization(threads_make_collective_calls_on_different_datasets);
 }
 
 static void quantized_on_one_dataset(void)
 {
-    with_quantization(all_threads_on_one_dataset);
+    with_quantization(all_threads_use_one_dataset);
 }
 
 static const struct check_test tests[] = {
-    {"each thread on a dataset of its own", each_thread_on_a_dataset_of_its_own,
-     CHECK_FORMATS},
-    {"collective calls of threads on different datasets",
-     collective_calls_of_threads_on_different_datasets, CHECK_FORMATS},
-    {"all threads on one dataset", all_threads_on_one_dataset, CHECK_FORMATS},
-    {"quantized, each thread on a dataset of its own", quantized_alone, 0},
-    {"quantized, collective calls of threads on different datasets", quantized_together,
+    {"each thread uses its own dataset", each_thread_uses_its_own_dataset, CHECK_FORMATS},
+    {"threads make collective calls on different datasets",
+     threads_make_collective_calls_on_different_datasets, CHECK_FORMATS},
+    {"all threads use one dataset", all_threads_use_one_dataset, CHECK_FORMATS},
+    {"quantized, each thread uses its own dataset", quantized_alone, 0},
+    {"quantized, threads make collective calls on different datasets", quantized_together,
      0},
-    {"quantized, all threads on one dataset", quantized_on_one_dataset, 0},
+    {"quantized, all threads use one dataset", quantized_on_one_dataset, 0},
     {NULL, NULL, 0},
 };
 

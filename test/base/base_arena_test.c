@@ -1,4 +1,5 @@
-/* The arena: blocks do not overlap, are aligned, and little is wasted. */
+/* Tests the arena. Blocks must be aligned and must not overlap, and little memory may be
+ * wasted. */
 #include "base_arena.h"
 
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 
 #include "base_mem.h"
 
-static void blocks_are_apart_and_aligned(void **state)
+static void blocks_are_disjoint_and_aligned(void **state)
 {
     (void)state;
     enum { N = 3000 };
@@ -50,7 +51,7 @@ static void packed_blocks_keep_their_alignment_only(void **state)
     base_arena_free(&arena);
 }
 
-static void frees_everything_and_starts_again(void **state)
+static void an_arena_can_be_reused_after_free(void **state)
 {
     (void)state;
     struct base_arena arena = {0};
@@ -89,7 +90,7 @@ static void wastes_at_most_a_quarter(void **state)
     base_arena_free(&arena);
 }
 
-static void refuses_what_cannot_be(void **state)
+static void oversized_allocations_fail(void **state)
 {
     (void)state;
     struct base_arena arena = {0};
@@ -102,12 +103,12 @@ static void refuses_what_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_apart_and_aligned),
+        cmocka_unit_test(blocks_are_disjoint_and_aligned),
         cmocka_unit_test(packed_blocks_keep_their_alignment_only),
-        cmocka_unit_test(frees_everything_and_starts_again),
+        cmocka_unit_test(an_arena_can_be_reused_after_free),
         cmocka_unit_test(takes_a_block_larger_than_a_chunk),
         cmocka_unit_test(wastes_at_most_a_quarter),
-        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(oversized_allocations_fail),
     };
     return cmocka_run_group_tests_name("base_arena", tests, NULL, NULL);
 }

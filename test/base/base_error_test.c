@@ -1,4 +1,6 @@
-/* Error texts: every code of the interface has one, and details stay their own. */
+/* Tests the error messages. Every error code in the interface must have a message. A
+ * detail must be reported only with the code for which it was set, and only to the thread
+ * that set it. */
 #include "base_error.h"
 
 #include <ctype.h>
@@ -24,7 +26,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static void every_row_has_a_sentence_of_its_own(void **state)
+static void every_code_has_its_own_message(void **state)
 {
     (void)state;
     for (int i = 0; i < ROWS; i++) {
@@ -32,8 +34,9 @@ static void every_row_has_a_sentence_of_its_own(void **state)
         assert_string_equal(rows[i].name, base_error_name(rows[i].code));
         assert_true(strlen(text) >= 8 && strlen(text) < 300);
         assert_true(isupper((unsigned char)text[0]));
-        assert_int_not_equal(0, strncmp(text, "NC_E", 4)); /* not just a name */
-        /* what is wrong; what to do. But one that programs compare whole. */
+        assert_int_not_equal(0, strncmp(text, "NC_E", 4)); /* more than the code's name */
+        /* A message consists of a problem and a remedy, unless programs compare it
+         * literally. */
         if (rows[i].code != 0 && rows[i].code != NC_EMULTIDEFINE_ATTR_VAL)
             assert_non_null(strstr(text, "; "));
         for (int k = 0; k < i; k++) {
@@ -44,7 +47,7 @@ static void every_row_has_a_sentence_of_its_own(void **state)
     }
 }
 
-/* The header's own list: each "#define NC_E... (-n)" must be a row. */
+/* Each "#define NC_E... (-n)" in the header must have a row in the table of messages. */
 static void every_code_of_the_interface_has_a_row(void **state)
 {
     (void)state;
@@ -74,7 +77,7 @@ static void unknown_codes_are_named_by_number(void **state)
     assert_string_equal(strerror(ENOENT), base_error_text(ENOENT));
 }
 
-static void a_detail_is_told_with_its_own_code_only(void **state)
+static void a_detail_is_reported_only_for_its_code(void **state)
 {
     (void)state;
     assert_int_equal(NC_EBADDIM, base_error_set(NC_EBADDIM, "dimension %d of %d", 7, 3));
@@ -82,11 +85,29 @@ static void a_detail_is_told_with_its_own_code_only(void **state)
     assert_null(strstr(base_error_text(NC_ENOTVAR), "dimension 7"));
     assert_string_equal("dimension 7 of 3", base_error_detail(NC_EBADDIM));
     assert_string_equal("", base_error_detail(NC_ENOTVAR));
-    base_error_set(NC_ENOTVAR, "x");
+}
+
+static void a_detail_survives_an_error_during_cleanup(void **state)
+{
+    (void)state;
+    base_error_begin();
+    base_error_set(NC_ENOTVAR, "variable %d", 9);
+    base_error_set(NC_EBADDIM, "dimension %d", 7);
+    base_error_set(NC_EFILE, "while closing");
+    base_error_set(NC_EFILE, "while closing another");
+    assert_string_equal("", base_error_detail(NC_ENOTVAR)); /* only the last two details
+                                                             * are stored */
+    assert_string_equal("dimension 7", base_error_detail(NC_EBADDIM));
+    assert_string_equal("while closing another", base_error_detail(NC_EFILE));
+    assert_int_equal(NC_EBADDIM, base_error_end(NC_EBADDIM));
+    assert_non_null(strstr(base_error_text(NC_EBADDIM), "(dimension 7)"));
+    base_error_begin();
+    assert_string_equal("", base_error_detail(NC_EFILE));
+    base_error_set(NC_EIO, "in the next call");
     assert_string_equal("", base_error_detail(NC_EBADDIM));
 }
 
-static void long_details_are_cut(void **state)
+static void long_details_are_truncated(void **state)
 {
     (void)state;
     char *text = calloc(1, 100001);
@@ -104,7 +125,7 @@ static void *other(void *arg)
     return NULL;
 }
 
-static void threads_have_details_of_their_own(void **state)
+static void each_thread_has_its_own_detail(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -116,7 +137,7 @@ static void threads_have_details_of_their_own(void **state)
     assert_string_equal("mine", base_error_detail(NC_EIO));
 }
 
-static void names_are_put_together_when_asked_for(void **state)
+static void names_are_formatted_on_request(void **state)
 {
     (void)state;
     char name[300];
@@ -132,39 +153,40 @@ static void names_are_put_together_when_asked_for(void **state)
 
     struct base_error_note note;
     base_error_named(NC_ENOTVAR, "'%.80s'%s", "kept", NULL);
-    base_error_keep(&note);
+    base_error_save(&note);
     base_error_set(NC_EIO, "tried");
     base_error_restore(&note);
     assert_string_equal("'kept'", base_error_detail(NC_ENOTVAR));
 }
 
-static void words_are_of_the_latest_call_that_failed(void **state)
+static void the_detail_is_that_of_the_last_failed_call(void **state)
 {
     (void)state;
     base_error_begin();
     assert_int_equal(NC_EINVAL, base_error_end(base_error_set(NC_EINVAL, "first")));
     base_error_begin();
-    assert_int_equal(NC_NOERR, base_error_end(NC_NOERR)); /* another one, which is well */
+    assert_int_equal(NC_NOERR, base_error_end(NC_NOERR)); /* a call that succeeds */
     assert_string_equal("first", base_error_detail(NC_EINVAL));
     base_error_begin();
     assert_int_equal(NC_EIO, base_error_end(NC_EIO));
     assert_string_equal("first", base_error_detail(NC_EINVAL));
     base_error_begin();
-    assert_int_equal(NC_EINVAL, base_error_end(NC_EINVAL)); /* it has no words */
+    assert_int_equal(NC_EINVAL, base_error_end(NC_EINVAL)); /* this code has no detail */
     assert_string_equal("", base_error_detail(NC_EINVAL));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_has_a_sentence_of_its_own),
+        cmocka_unit_test(every_code_has_its_own_message),
         cmocka_unit_test(every_code_of_the_interface_has_a_row),
         cmocka_unit_test(unknown_codes_are_named_by_number),
-        cmocka_unit_test(a_detail_is_told_with_its_own_code_only),
-        cmocka_unit_test(long_details_are_cut),
-        cmocka_unit_test(threads_have_details_of_their_own),
-        cmocka_unit_test(names_are_put_together_when_asked_for),
-        cmocka_unit_test(words_are_of_the_latest_call_that_failed),
+        cmocka_unit_test(a_detail_is_reported_only_for_its_code),
+        cmocka_unit_test(a_detail_survives_an_error_during_cleanup),
+        cmocka_unit_test(long_details_are_truncated),
+        cmocka_unit_test(each_thread_has_its_own_detail),
+        cmocka_unit_test(names_are_formatted_on_request),
+        cmocka_unit_test(the_detail_is_that_of_the_last_failed_call),
     };
     return cmocka_run_group_tests_name("base_error", tests, NULL, NULL);
 }

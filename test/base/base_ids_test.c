@@ -1,4 +1,5 @@
-/* Objects by small numbers, against a plain array. */
+/* Compares the table of small ids with a plain array, and uses the table from several
+ * threads. */
 #include "base_ids.h"
 
 #include <setjmp.h>
@@ -32,7 +33,7 @@ static void check_all(struct base_ids *t, void *const *model)
     assert_int_equal(n, i);
 }
 
-static void the_smallest_free_number_is_given(void **state)
+static void the_smallest_free_id_is_assigned(void **state)
 {
     static struct base_ids t = BASE_IDS_EMPTY;
     static char objects[STEPS];
@@ -61,7 +62,7 @@ static void the_smallest_free_number_is_given(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
-static void numbers_that_are_none(void **state)
+static void unknown_ids_are_not_found(void **state)
 {
     static struct base_ids t = BASE_IDS_EMPTY;
     static const int none[] = {-1, 0, 1, 16, INT32_MIN, INT32_MAX};
@@ -81,7 +82,8 @@ static void numbers_that_are_none(void **state)
 
 static struct base_ids shared = BASE_IDS_EMPTY;
 
-/* Enters, finds and takes out its own, while others do the same. */
+/* Adds, finds and removes this thread's objects while other threads do the same with
+ * theirs. */
 static void *use(void *wrong)
 {
     int objects[8], ids[8];
@@ -114,8 +116,8 @@ static void threads_share_a_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_smallest_free_number_is_given),
-        cmocka_unit_test(numbers_that_are_none),
+        cmocka_unit_test(the_smallest_free_id_is_assigned),
+        cmocka_unit_test(unknown_ids_are_not_found),
         cmocka_unit_test(threads_share_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

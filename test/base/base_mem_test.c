@@ -1,4 +1,5 @@
-/* Counted allocation: the counts are right, from many threads too. */
+/* Tests the allocation functions that count memory. The counters must be exact even if
+ * several threads allocate. */
 #include "base_mem.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void counts_what_is_in_use(void **state)
+static void memory_in_use_is_counted(void **state)
 {
     (void)state;
     int64_t before = base_mem_in_use();
@@ -27,7 +28,7 @@ static void counts_what_is_in_use(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
-static void remembers_the_most_there_was(void **state)
+static void the_high_water_mark_is_recorded(void **state)
 {
     (void)state;
     int64_t size = base_mem_high_water() - base_mem_in_use() + 1000;
@@ -36,7 +37,7 @@ static void remembers_the_most_there_was(void **state)
     assert_int_equal(most, base_mem_high_water());
     base_free(base_malloc(1));
     assert_int_equal(most, base_mem_high_water());
-    base_mem_forget_high_water();
+    base_mem_reset_high_water();
     assert_int_equal(base_mem_in_use(), base_mem_high_water());
 }
 
@@ -54,7 +55,8 @@ static void keeps_contents_when_growing(void **state)
     base_free(text);
 }
 
-/* What was added stays, for each size of entry, and n entries are moved a few times. */
+/* A growing list must preserve its contents and must rarely be reallocated. Its entries
+ * may have any size. */
 static void a_list_grows_as_needed(void **state)
 {
     static const size_t sizes[] = {1, 8, 24, 4096};
@@ -80,7 +82,7 @@ static void a_list_grows_as_needed(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
-static void a_list_too_long_stays_as_it_is(void **state)
+static void a_list_that_cannot_grow_is_unchanged(void **state)
 {
     static const int64_t needed[] = {INT64_MAX, INT64_MAX / 8, INT64_MAX / 16 + 1};
     int64_t capacity = 0;
@@ -95,12 +97,12 @@ static void a_list_too_long_stays_as_it_is(void **state)
     assert_ptr_equal(same, base_grow(list, &capacity, had, 16));
     assert_int_equal(4711, list[0]);
     base_free(list);
-    capacity = INT64_MAX - 5; /* and half as many again */
+    capacity = INT64_MAX - 5; /* growing by half would overflow */
     assert_null(base_grow(NULL, &capacity, 3, 1));
     assert_int_equal(INT64_MAX - 5, capacity);
 }
 
-static void nothing_is_a_block_too(void **state)
+static void an_allocation_of_zero_bytes_succeeds(void **state)
 {
     (void)state;
     void *a = base_malloc(0), *b = base_calloc(0, 8);
@@ -110,7 +112,7 @@ static void nothing_is_a_block_too(void **state)
     base_free(b);
 }
 
-static void refuses_what_cannot_be(void **state)
+static void oversized_allocations_fail(void **state)
 {
     (void)state;
     volatile size_t huge = SIZE_MAX;
@@ -125,17 +127,17 @@ static void refuses_what_cannot_be(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
-static void what_is_set_aside_does_not_count(void **state)
+static void excluded_memory_is_not_counted(void **state)
 {
     (void)state;
     int64_t before = base_mem_in_use();
     void *a = base_malloc(100), *b = base_malloc(10);
-    base_mem_set_aside(a, true);
-    base_mem_set_aside(a, true);
-    base_mem_set_aside(NULL, true);
+    base_mem_exclude(a, true);
+    base_mem_exclude(a, true);
+    base_mem_exclude(NULL, true);
     assert_int_equal(before + 10, base_mem_in_use());
-    base_mem_set_aside(a, false);
-    base_mem_set_aside(b, true);
+    base_mem_exclude(a, false);
+    base_mem_exclude(b, true);
     assert_int_equal(before + 100, base_mem_in_use());
     base_free(a);
     base_free(b);
@@ -152,7 +154,7 @@ static void *work(void *arg)
     return arg;
 }
 
-static void threads_do_not_lose_counts(void **state)
+static void counts_are_correct_with_threads(void **state)
 {
     (void)state;
     pthread_t threads[4];
@@ -167,15 +169,15 @@ static void threads_do_not_lose_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_what_is_in_use),
-        cmocka_unit_test(remembers_the_most_there_was),
+        cmocka_unit_test(memory_in_use_is_counted),
+        cmocka_unit_test(the_high_water_mark_is_recorded),
         cmocka_unit_test(keeps_contents_when_growing),
         cmocka_unit_test(a_list_grows_as_needed),
-        cmocka_unit_test(a_list_too_long_stays_as_it_is),
-        cmocka_unit_test(nothing_is_a_block_too),
-        cmocka_unit_test(refuses_what_cannot_be),
-        cmocka_unit_test(what_is_set_aside_does_not_count),
-        cmocka_unit_test(threads_do_not_lose_counts),
+        cmocka_unit_test(a_list_that_cannot_grow_is_unchanged),
+        cmocka_unit_test(an_allocation_of_zero_bytes_succeeds),
+        cmocka_unit_test(oversized_allocations_fail),
+        cmocka_unit_test(excluded_memory_is_not_counted),
+        cmocka_unit_test(counts_are_correct_with_threads),
     };
     return cmocka_run_group_tests_name("base_mem", tests, NULL, NULL);
 }

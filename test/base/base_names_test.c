@@ -1,4 +1,4 @@
-/* The name table against a plain array of names. */
+/* Compares the name table with a plain array of names. */
 #include "base_names.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static void name_all(void)
         snprintf(names[i], sizeof names[i], "name%d", i * 7);
 }
 
-static void finds_what_was_entered(void **state)
+static void added_names_are_found(void **state)
 {
     (void)state;
     struct base_names t = {0};
@@ -49,7 +49,7 @@ static void finds_what_was_entered(void **state)
     assert_int_equal(-1, find(&t, "name0"));
 }
 
-static void forgets_what_was_removed(void **state)
+static void removed_names_are_not_found(void **state)
 {
     (void)state;
     struct base_names t = {0};
@@ -59,7 +59,7 @@ static void forgets_what_was_removed(void **state)
         assert_int_equal(0, base_names_add(&t, names[i], i));
     for (int i = 0; i < N; i += 2)
         base_names_remove(&t, names[i], i);
-    base_names_remove(&t, names[1], 3); /* not entered so */
+    base_names_remove(&t, names[1], 3); /* the name is not in the table yet */
     for (int i = 0; i < N; i++)
         assert_int_equal(i % 2 == 0 ? -1 : i, find(&t, names[i]));
     base_names_free(&t);
@@ -87,7 +87,7 @@ static void random_use_agrees_with_an_array(void **state)
     base_names_free(&t);
 }
 
-static void adding_and_removing_for_ever_takes_no_memory(void **state)
+static void repeated_add_and_remove_uses_no_more_memory(void **state)
 {
     (void)state;
     struct base_names t = {0};
@@ -102,7 +102,7 @@ static void adding_and_removing_for_ever_takes_no_memory(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
-static void closing_a_gap_renumbers_what_follows(void **state)
+static void closing_a_gap_renumbers_later_entries(void **state)
 {
     (void)state;
     struct base_names t = {0};
@@ -117,7 +117,7 @@ static void closing_a_gap_renumbers_what_follows(void **state)
     base_names_free(&t);
 }
 
-static void a_range_enters_the_first_of_each_name(void **state)
+static void a_range_adds_the_first_of_equal_names(void **state)
 {
     (void)state;
     struct base_names t = {0};
@@ -138,7 +138,7 @@ static void a_range_enters_the_first_of_each_name(void **state)
     base_names_free(&t);
 }
 
-static void reserved_room_is_enough(void **state)
+static void reserved_space_suffices(void **state)
 {
     (void)state;
     for (int n = 0; n < N; n += 97) {
@@ -187,13 +187,13 @@ static void hashes_depend_on_every_byte_and_the_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_entered),
-        cmocka_unit_test(forgets_what_was_removed),
+        cmocka_unit_test(added_names_are_found),
+        cmocka_unit_test(removed_names_are_not_found),
         cmocka_unit_test(random_use_agrees_with_an_array),
-        cmocka_unit_test(adding_and_removing_for_ever_takes_no_memory),
-        cmocka_unit_test(closing_a_gap_renumbers_what_follows),
-        cmocka_unit_test(a_range_enters_the_first_of_each_name),
-        cmocka_unit_test(reserved_room_is_enough),
+        cmocka_unit_test(repeated_add_and_remove_uses_no_more_memory),
+        cmocka_unit_test(closing_a_gap_renumbers_later_entries),
+        cmocka_unit_test(a_range_adds_the_first_of_equal_names),
+        cmocka_unit_test(reserved_space_suffices),
         cmocka_unit_test(a_copy_is_independent),
         cmocka_unit_test(hashes_depend_on_every_byte_and_the_length),
     };

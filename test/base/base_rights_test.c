@@ -1,4 +1,5 @@
-/* Rights of a file that accompanies another one: the same or less, never more. */
+/* Tests the permissions of a file that is created on behalf of another file (the model).
+ * The new file must never have more permissions than the model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 
 enum { OTHER_GROUP = 1, BOB = 4321 };
 
-/* Two files: the model, and one as it is made beside it. */
+/* The model, and a file that is created with the same permissions. */
 struct pair {
     char folder[64];
     int model, made;
@@ -69,11 +70,11 @@ static mode_t mode_of(int fd)
     return facts_of(fd).st_mode & 07777;
 }
 
-static void the_mode_is_the_models(void **state)
+static void the_mode_is_copied(void **state)
 {
     static const mode_t modes[] = {0600, 0640, 0644, 0660, 0664, 0666, 0400, 0755};
     (void)state;
-    mode_t mask = umask(077); /* has no say */
+    mode_t mask = umask(077); /* the umask must have no effect */
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         struct pair p = pair_of(modes[i]);
         assert_int_equal(NC_NOERR, base_rights_copy(p.model, p.made, "made"));
@@ -92,7 +93,7 @@ static void other_bits_are_not_copied(void **state)
     end_pair(&p);
 }
 
-static void group_and_owner_are_given(void **state)
+static void group_and_owner_are_copied(void **state)
 {
     (void)state;
     if (geteuid() != 0) skip();
@@ -105,8 +106,8 @@ static void group_and_owner_are_given(void **state)
     end_pair(&p);
 }
 
-/* As a user who is in no group of the model's. */
-static void rights_shrink_where_the_group_cannot_be_given(void **state)
+/* Runs as a user who is not a member of the model's group. */
+static void rights_shrink_if_the_group_cannot_be_set(void **state)
 {
     static const mode_t modes[][2] = {
         {0640, 0600}, {0644, 0644}, {0664, 0644}, {0604, 0600}, {0660, 0600}};
@@ -129,8 +130,8 @@ static void rights_shrink_where_the_group_cannot_be_given(void **state)
 
 static const char list_name[] = "system.posix_acl_access";
 
-/* The owner, a user of that number, the group, the mask, all others: acl(5), as the
- * kernel has it, in little endian. */
+/* Encodes an access control list as the kernel does (acl(5), little-endian). Its entries
+ * are for the owner, a given user, the group, the mask, and all others. */
 static size_t make_list(unsigned char *list, uint32_t user, const unsigned char *rights)
 {
     static const unsigned char tags[] = {1, 2, 4, 0x10, 0x20};
@@ -172,8 +173,9 @@ static void a_list_is_copied(void **state)
     if (!can) skip();
 }
 
-/* Of the directory's default, which would let a user in whom the model keeps out. */
-static void a_list_that_the_model_has_not_goes(void **state)
+/* The file has inherited an access list from its directory. If it were not removed, a
+ * user whom the model excludes would have access. */
+static void an_extra_access_list_is_removed(void **state)
 {
     unsigned char list[64];
     (void)state;
@@ -188,8 +190,8 @@ static void a_list_that_the_model_has_not_goes(void **state)
     if (!can) skip();
 }
 
-/* What it says of the group is not meant for another one. */
-static void a_list_is_for_the_models_group_alone(void **state)
+/* The access list's entry for the model's group must not apply to a different group. */
+static void a_list_is_copied_only_with_its_group(void **state)
 {
     unsigned char list[64];
     (void)state;
@@ -210,8 +212,8 @@ static void a_list_is_for_the_models_group_alone(void **state)
     if (!can) skip();
 }
 
-/* Another user's file: his mode is not ours to set. */
-static void what_cannot_be_given_is_an_error(void **state)
+/* The file belongs to another user, so this process is not allowed to change its mode. */
+static void rights_that_cannot_be_set_are_an_error(void **state)
 {
     (void)state;
     if (geteuid() != 0) skip();
@@ -228,14 +230,14 @@ static void what_cannot_be_given_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mode_is_the_models),
+        cmocka_unit_test(the_mode_is_copied),
         cmocka_unit_test(other_bits_are_not_copied),
-        cmocka_unit_test(group_and_owner_are_given),
-        cmocka_unit_test(rights_shrink_where_the_group_cannot_be_given),
+        cmocka_unit_test(group_and_owner_are_copied),
+        cmocka_unit_test(rights_shrink_if_the_group_cannot_be_set),
         cmocka_unit_test(a_list_is_copied),
-        cmocka_unit_test(a_list_that_the_model_has_not_goes),
-        cmocka_unit_test(a_list_is_for_the_models_group_alone),
-        cmocka_unit_test(what_cannot_be_given_is_an_error),
+        cmocka_unit_test(an_extra_access_list_is_removed),
+        cmocka_unit_test(a_list_is_copied_only_with_its_group),
+        cmocka_unit_test(rights_that_cannot_be_set_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Worker threads: nothing that they are woken for is missed, and they end. */
+/* Tests worker threads. No wake-up may be lost, and all threads must end. */
 #define _GNU_SOURCE
 #include "base_worker.h"
 
@@ -15,7 +15,8 @@
 
 enum { THREADS = 4, ROUNDS = 3000 };
 
-/* Units of work, each taken by one thread and done without the lock. */
+/* Units of work. A thread takes a unit while it holds the lock, releases the lock, and
+ * then performs the unit. */
 struct work {
     struct base_worker worker;
     int left, taken, done;
@@ -30,7 +31,7 @@ static bool do_one(void *of)
     base_worker_unlock(&x->worker);
     base_worker_lock(&x->worker);
     x->done++;
-    base_worker_tell(&x->worker);
+    base_worker_report_done(&x->worker);
     return true;
 }
 
@@ -61,8 +62,8 @@ static void await_done(struct work *x, int n)
     base_worker_unlock(&x->worker);
 }
 
-/* A lost one would leave the owner waiting for ever. */
-static void every_wake_up_is_heard(void **state)
+/* If a wake-up were lost, the owner would wait forever. */
+static void no_wake_up_is_lost(void **state)
 {
     struct work x;
     (void)state;
@@ -83,7 +84,7 @@ static void every_wake_up_is_heard(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
-static void what_is_left_is_done_before_the_end(void **state)
+static void remaining_work_is_done_before_stop(void **state)
 {
     struct work x;
     (void)state;
@@ -102,11 +103,11 @@ static bool note_signals(void *of)
     struct work *x = of;
     assert_int_equal(0, pthread_sigmask(SIG_BLOCK, NULL, &theirs));
     x->done += x->done == 0;
-    base_worker_tell(&x->worker);
+    base_worker_report_done(&x->worker);
     return false;
 }
 
-static void signals_are_the_programs(void **state)
+static void threads_do_not_receive_signals(void **state)
 {
     static const int blocked[] = {SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGPIPE, SIGXFSZ};
     static const int open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -128,7 +129,8 @@ static void signals_are_the_programs(void **state)
         assert_int_equal(sigismember(&before, open[i]), sigismember(&theirs, open[i]));
 }
 
-/* One that sleeps for a moment comes back by itself; for an hour, when it is woken. */
+/* A thread that sleeps for a short time must wake up by itself. One that sleeps for an
+ * hour must be woken by another thread. */
 struct sleeper {
     struct base_worker worker;
     int64_t moment;
@@ -140,10 +142,10 @@ static bool sleep_once(void *of)
     struct sleeper *s = of;
     if (s->awake) return false;
     s->asleep = true;
-    base_worker_tell(&s->worker);
+    base_worker_report_done(&s->worker);
     base_worker_sleep(&s->worker, s->moment);
     s->awake = true;
-    base_worker_tell(&s->worker);
+    base_worker_report_done(&s->worker);
     return true;
 }
 
@@ -166,7 +168,7 @@ static void sleep_ends_by_time_or_waking(void **state)
     }
 }
 
-static void without_threads_it_says_so(void **state)
+static void a_failed_thread_start_returns_false(void **state)
 {
     (void)state;
 #ifndef __SANITIZE_THREAD__
@@ -185,11 +187,11 @@ static void without_threads_it_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_wake_up_is_heard),
-        cmocka_unit_test(what_is_left_is_done_before_the_end),
-        cmocka_unit_test(signals_are_the_programs),
+        cmocka_unit_test(no_wake_up_is_lost),
+        cmocka_unit_test(remaining_work_is_done_before_stop),
+        cmocka_unit_test(threads_do_not_receive_signals),
         cmocka_unit_test(sleep_ends_by_time_or_waking),
-        cmocka_unit_test(without_threads_it_says_so),
+        cmocka_unit_test(a_failed_thread_start_returns_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* A dataset in subfiles that is made one file behind its close, by threads: the file is
- * whole whenever the library promises that, and until then the dataset is in its
- * subfiles. */
+/* Tests datasets whose subfiles are joined into a single file by background threads after
+ * the close. The joined file must be complete when the library promises that it is. Until
+ * then, the dataset must remain in its subfiles. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -22,8 +22,8 @@
 static const char behind[] = BEHIND;
 static const char in_subfiles[] = "nc_burst_buf=disable;nc_blob=enable;nc_num_subfiles=2";
 
-/* What the library calls for a dataset's agreements and files, it calls in the thread of
- * the program. */
+/* The program's main thread. No other thread may call MPI functions that use the
+ * dataset's communicator and files. */
 static pthread_t first;
 static _Atomic int called_beside;
 
@@ -65,7 +65,7 @@ int MPI_File_write_at(MPI_File f, MPI_Offset at, const void *bytes, int n,
     return PMPI_File_write_at(f, at, bytes, n, type, status);
 }
 
-/* ---- what is there ---- */
+/* ---- checks ---- */
 
 static bool is_subfile_there(const char *name)
 {
@@ -74,8 +74,8 @@ static bool is_subfile_there(const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* Those that could not be removed when the one file was there: a new dataset leaves them
- * alone, as nobody knows whose they are. */
+/* Removes subfiles that could not be deleted after the join. A new dataset leaves such
+ * files alone, because it cannot know whether they belong to it. */
 static void remove_subfiles(const char *name)
 {
     char path[4200];
@@ -86,7 +86,8 @@ static void remove_subfiles(const char *name)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Before or behind it: all processes look at the same time. */
+/* Checks that the dataset has been joined if `joined` is true, and has not been joined if
+ * it is false. Collective. */
 static void is_joined(const char *name, int seed, bool joined)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -95,7 +96,7 @@ static void is_joined(const char *name, int seed, bool joined)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The name of the file until it is whole: of the master's token. */
+/* Returns the temporary name of the joined file, which contains the master's token. */
 static struct path joining(const char *name)
 {
     struct path p = path_of(name);
@@ -108,9 +109,9 @@ static struct path joining(const char *name)
     return p;
 }
 
-/* ---- behind the close ---- */
+/* ---- joins after the close ---- */
 
-static void it_is_whole_when_waited_for(void)
+static void a_deferred_join_is_complete_after_a_wait(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 1};
     MPI_Offset size = -1;
@@ -120,7 +121,7 @@ static void it_is_whole_when_waited_for(void)
         is_joined("a.nc", 1, false);
         CHECK(base_mem_in_use() > 0);
         CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
-        CHECK_EQ(0, size); /* which the program must not take for a leak */
+        CHECK_EQ(0, size); /* a nonzero size would look like a leak */
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(named ? check_path("a.nc") : NULL));
         is_joined("a.nc", 1, true);
         plan_read_back(&p);
@@ -128,8 +129,8 @@ static void it_is_whole_when_waited_for(void)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-/* Nobody calls the library. */
-static void threads_make_it(void)
+/* The join must complete even if the program makes no further calls to the library. */
+static void threads_join_a_file_without_further_calls(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 2};
     int64_t begin = plan_first_byte();
@@ -147,27 +148,29 @@ static void threads_make_it(void)
     is_joined("a.nc", 2, true);
 }
 
-static void the_next_one_completes_it(void)
+static void the_next_call_completes_a_deferred_join(void)
 {
     const struct plan a = {MPI_COMM_WORLD, "a.nc", behind, 3},
                       b = {MPI_COMM_WORLD, "b.nc", behind, 4},
                       c = {MPI_COMM_WORLD, "c.nc", in_subfiles, 5};
     CHECK_NC(NC_NOERR, plan_make(&a));
-    CHECK_NC(NC_NOERR, plan_make(&c)); /* which is nobody's business */
+    CHECK_NC(NC_NOERR, plan_make(&c)); /* its close is not deferred, so it does not join
+                                        * a.nc */
     is_joined("a.nc", 3, false);
     CHECK_NC(NC_NOERR, plan_make(&b));
     is_joined("a.nc", 3, true);
     is_joined("b.nc", 4, false);
-    plan_read_back(&b); /* the same dataset */
+    plan_read_back(&b); /* the same dataset under another name */
     is_joined("b.nc", 4, true);
     CHECK_NC(NC_NOERR, plan_make(&a));
-    CHECK_NC(NC_NOERR, plan_make(&(struct plan){a.comm, a.name, "x=y", 6})); /* over it */
+    CHECK_NC(NC_NOERR,
+             plan_make(&(struct plan){a.comm, a.name, "x=y", 6})); /* overwrites a.nc */
     plan_is_there("a.nc", 6, check.nprocs);
     CHECK(!is_subfile_there("a.nc"));
 }
 
-/* One that was there, by a job that appends to it. */
-static void one_that_was_there_is_joined(void)
+/* A job appends to an existing dataset, which is then joined. */
+static void an_existing_dataset_is_joined_after_an_append(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", in_subfiles, 7};
     int ncid;
@@ -183,8 +186,8 @@ static void one_that_was_there_is_joined(void)
     is_joined("a.nc", 8, true);
 }
 
-/* It is drained before, and its log has nothing that the file lacks. */
-static void the_burst_buffer_is_on_top(void)
+/* The log is drained before the join, so the joined file contains its values. */
+static void logs_are_drained_before_a_deferred_join(void)
 {
     static const char *const more[] = {"", ";nc_deferred_close=enable",
                                        ";nc_burst_buf_del_on_close=disable"};
@@ -204,8 +207,8 @@ static void the_burst_buffer_is_on_top(void)
 
 /* ---- names ---- */
 
-/* By one process, as programs do; another takes its name. */
-static void a_deleted_one_is_not_made(void)
+/* One process deletes the dataset, and another dataset may then take its name. */
+static void a_deleted_dataset_is_not_joined(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 12},
                       b = {MPI_COMM_WORLD, "a.nc", in_subfiles, 13};
@@ -226,8 +229,9 @@ static void a_deleted_one_is_not_made(void)
     plan_read_back(&b);
 }
 
-/* The master got another name, or another dataset its own: neither is touched. */
-static void a_name_that_is_another_s_is_told(void)
+/* The master is renamed, or another dataset takes its name. The join must change neither
+ * file. */
+static void a_join_fails_if_the_masters_name_is_another_datasets(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 14},
                       b = {MPI_COMM_SELF, "b.nc", "x=y", 15};
@@ -242,8 +246,7 @@ static void a_name_that_is_another_s_is_told(void)
     MPI_Barrier(MPI_COMM_WORLD);
     int rc = ncmpix_wait_closed(NULL);
     CHECK_NC(NC_EFILE, rc);
-    if (check.rank == 0)
-        CHECK(strstr(ncmpi_strerror(rc), "/a.nc, whose close was deferred") != NULL);
+    if (check.rank == 0) CHECK(strstr(ncmpi_strerror(rc), "deferred close of ") != NULL);
     CHECK(access(made.text, F_OK) != 0);
     plan_is_there("a.nc", 15, 1);
     CHECK(is_subfile_there("a.nc"));
@@ -252,9 +255,9 @@ static void a_name_that_is_another_s_is_told(void)
     plan_read_back(&p);
 }
 
-/* ---- closes that do not wait ---- */
+/* ---- joins without a thread ---- */
 
-static void without_threads_the_next_call_makes_it(void)
+static void without_threads_the_next_call_joins(void)
 {
 #ifdef __SANITIZE_THREAD__
     check_skip("pthread_create is the sanitizer's");
@@ -268,8 +271,8 @@ static void without_threads_the_next_call_makes_it(void)
 #endif
 }
 
-/* Threads would have to call MPI-IO. */
-static void through_mpi_io_it_is_an_ordinary_close(void)
+/* The threads that join a file must not call MPI-IO. */
+static void through_mpi_io_a_close_is_not_deferred(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", BEHIND ";nc_file_io=mpi", 17};
     CHECK_NC(NC_NOERR, plan_make(&p));
@@ -278,7 +281,7 @@ static void through_mpi_io_it_is_an_ordinary_close(void)
 }
 
 /* Without blobs there is nothing to join. */
-static void without_subfiles_it_is_an_ordinary_close(void)
+static void without_subfiles_a_close_is_not_deferred(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", "nc_blob_join=behind", 18};
     CHECK_NC(NC_NOERR, plan_make(&p));
@@ -288,9 +291,10 @@ static void without_subfiles_it_is_an_ordinary_close(void)
 
 /* ---- errors ---- */
 
-/* Whatever fails on whichever process, all are told, in the close or by the next call,
- * and the dataset is in its subfiles; or it is one file. False: there was no such call;
- * *later counts those that the next call told. */
+/* Makes a call fail on one process. Afterwards either the dataset must be joined, or it
+ * must still be in its subfiles and every process must have received an error from the
+ * close or the next call. Increments *later if the next call returned the error. Returns
+ * false if the process makes no such call. */
 static bool fails(const char *what, int rank, int *later)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 19};
@@ -316,7 +320,7 @@ static bool fails(const char *what, int rank, int *later)
     return all[0] > 0;
 }
 
-static void what_fails_is_told_and_leaves_the_subfiles(void)
+static void a_failed_join_is_reported_and_keeps_the_subfiles(void)
 {
     static const char *const ways[] = {
         "write:%d:ENOSPC:%%s.joining-*:%%d", "sync:%d:EIO:%%s.joining-*:%%d",
@@ -337,20 +341,25 @@ static void what_fails_is_told_and_leaves_the_subfiles(void)
 }
 
 static const struct check_test tests[] = {
-    {"it is whole when waited for", it_is_whole_when_waited_for,
+    {"a deferred join is complete after a wait", a_deferred_join_is_complete_after_a_wait,
      CHECK_FORMATS | CHECK_MODES},
-    {"threads make it", threads_make_it, CHECK_FORMATS},
-    {"the next one completes it", the_next_one_completes_it, 0},
-    {"one that was there is joined", one_that_was_there_is_joined, 0},
-    {"the burst buffer is on top", the_burst_buffer_is_on_top, 0},
-    {"a deleted one is not made", a_deleted_one_is_not_made, 0},
-    {"a name that is another's is told", a_name_that_is_another_s_is_told, 0},
-    {"without threads the next call makes it", without_threads_the_next_call_makes_it, 0},
-    {"through MPI-IO it is an ordinary close", through_mpi_io_it_is_an_ordinary_close, 0},
-    {"without subfiles it is an ordinary close", without_subfiles_it_is_an_ordinary_close,
+    {"threads join a file without further calls",
+     threads_join_a_file_without_further_calls, CHECK_FORMATS},
+    {"the next call completes a deferred join", the_next_call_completes_a_deferred_join,
      0},
-    {"what fails is told, and leaves the subfiles",
-     what_fails_is_told_and_leaves_the_subfiles, 0},
+    {"an existing dataset is joined after an append",
+     an_existing_dataset_is_joined_after_an_append, 0},
+    {"logs are drained before a deferred join", logs_are_drained_before_a_deferred_join,
+     0},
+    {"a deleted dataset is not joined", a_deleted_dataset_is_not_joined, 0},
+    {"a join fails if the master's name is another dataset's",
+     a_join_fails_if_the_masters_name_is_another_datasets, 0},
+    {"without threads the next call joins", without_threads_the_next_call_joins, 0},
+    {"through MPI-IO a close is not deferred", through_mpi_io_a_close_is_not_deferred, 0},
+    {"without subfiles a close is not deferred", without_subfiles_a_close_is_not_deferred,
+     0},
+    {"a failed join is reported and keeps the subfiles",
+     a_failed_join_is_reported_and_keeps_the_subfiles, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is left of joining behind a close when a program ends: in good order, with an error
-# that nobody is there to be told of, or killed.
+# Tests deferred joins when the program ends normally, when the join fails but no call remains that
+# could return the error, and when the program is killed.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-behind.XXXXXX") || exit 99
@@ -9,7 +9,8 @@ program=test/burst/burst_killed
 files=$where/files told=$where/told.d/told fault=test/support/.libs/fault.so
 export BURST_PUTS=12 BURST_LOGS=0
 
-# write PROCESSES HOW HINTS: the program, which leaves its dataset so.
+# write PROCESSES HOW HINTS: runs the program. HOW selects how it ends: see BURST_LEAVE in
+# burst_killed.c.
 write() {
     rm -rf "$files" "$where/told.d"
     mkdir "$files" "$where/told.d"
@@ -34,7 +35,7 @@ finalized() {
 }
 told() {
     LD_PRELOAD=$PWD/$fault NCMPI_FAULT="rename:1:EIO:$files/*" write "$1" finalize ''
-    grep -q "^NC_[A-Z]*: $files/a.nc, whose close was deferred: " "$where/out" &&
+    grep -q "^NC_[A-Z]*: deferred close of $files/a.nc: " "$where/out" &&
         [ "$(grep -c deferred "$where/out")" = 1 ] && [ -e "$files/a.nc.0000" ] &&
         ! ls "$files" | grep -q joining && has_all 2 && return
     cat "$where/out"
@@ -48,11 +49,11 @@ killed() {
         [ "$(ls "$files")" = a.nc ] || { ls "$files"; return 1; }
 }
 all_killed() { killed 1 '' && killed 3 '' && killed 3 "$logged"; }
-check "MPI_Finalize completes what is left" finalized
+check "MPI_Finalize completes deferred joins" finalized
 if [ -e "$fault" ]; then
-    check "what MPI_Finalize cannot complete is told, and not lost" told_once
+    check "MPI_Finalize reports joins that it could not complete" told_once
 else
-    skip "what MPI_Finalize cannot complete is told, and not lost" "no fault.so"
+    skip "MPI_Finalize reports joins that it could not complete" "no fault.so"
 fi
-check "a job killed behind its close leaves the subfiles" all_killed
+check "a job killed after a deferred close leaves the subfiles" all_killed
 finish

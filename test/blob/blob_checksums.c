@@ -1,5 +1,5 @@
-/* Checksums of blobs: whoever puts whatever, those that the subfiles have are right at
- * any time, and a value that has changed since is found. */
+/* Tests the checksums of blobs. The checksums in the subfiles must be correct after every
+ * put by any process, and later changes to values must be detected. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static struct scene define(void)
 
 /* ---- puts ---- */
 
-/* This process's columns, or rows, of one record. */
+/* Selects this process's columns, or rows, of one record. */
 static void own_part(bool rows, int record, MPI_Offset *start, MPI_Offset *count)
 {
     MPI_Offset n = rows ? NY : NX, low = n * check.rank / check.nprocs,
@@ -60,7 +60,8 @@ static void own_part(bool rows, int record, MPI_Offset *start, MPI_Offset *count
 
 enum how { OWN_TYPE, OTHER_TYPE, MAPPED, HOWS };
 
-/* New values, of which some do not fit their type. */
+/* Puts new values into this process's part. Occasionally a value is out of range for the
+ * variable's type. */
 static void put_part(const struct scene *s, int i, int record, bool rows, enum how how)
 {
     MPI_Offset start[3], count[3], imap[3];
@@ -77,7 +78,8 @@ static void put_part(const struct scene *s, int i, int record, bool rows, enum h
     }
     imap[2] = count[1], imap[1] = 1, imap[0] = NZ;
     MPI_Offset *from = start + skip, *n = count + skip;
-    if (check_random(8) == 0) values[check_random_own(NZ)] = 1e300; /* of all that put */
+    if (check_random(8) == 0)
+        values[check_random_own(NZ)] = 1e300; /* an out-of-range value on every process */
     if (how == MAPPED)
         rc = ncmpi_put_varm_int_all(s->ncid, s->varid[i], from, n, NULL, imap + skip,
                                     ints);
@@ -100,7 +102,7 @@ static void put_one_alone(int ncid, int varid, bool of_record, int record)
     CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, varid, at + 1 - of_record, &value));
 }
 
-/* ---- what the files have ---- */
+/* ---- contents of the files ---- */
 
 static int wrong;
 
@@ -111,7 +113,7 @@ static void note(void *to, const char *path, const char *reason)
     printf("# %s: %s\n", path == NULL ? "" : path, reason);
 }
 
-/* By process 0: are the checksums right that there are? */
+/* Checks on process 0 that the recorded checksums are correct. */
 static struct util_blob_sums look(void)
 {
     struct util_blob_sums sums = {0, 0, 0};
@@ -145,7 +147,7 @@ static void reopen(struct scene *s)
     s->ncid = open_dataset("a.nc", NC_WRITE);
 }
 
-/* Blobs of so many records that have a value. */
+/* Returns the number of blobs that contain values if there are `records` records. */
 static int blobs(int records)
 {
     return check.nprocs * (1 + 3 * records);
@@ -153,12 +155,13 @@ static int blobs(int records)
 
 /* ---- */
 
-static void whole_blobs_have_one(void)
+static void blobs_that_are_put_whole_have_checksums(void)
 {
     struct scene s = filled(3);
     CHECK_NC(NC_NOERR, ncmpi_sync(s.ncid));
     struct util_blob_sums sums = look();
-    CHECK(sums.right + sums.none == blobs(3)); /* some did not fit */
+    /* Blobs with out-of-range values have no checksum. */
+    CHECK(sums.right + sums.none == blobs(3));
     CHECK(sums.right >= sums.none);
     put_part(&s, 1, 1, false, OWN_TYPE);
     CHECK_EQ(sums.right + sums.none, look().right + look().none);
@@ -166,7 +169,7 @@ static void whole_blobs_have_one(void)
     look();
 }
 
-static void a_hint_leaves_them_out(void)
+static void a_hint_disables_checksums(void)
 {
     hints = "nc_blob=enable;nc_num_subfiles=2;nc_blob_checksums=disable";
     struct scene s = filled(2);
@@ -180,8 +183,8 @@ static void a_hint_leaves_them_out(void)
     CHECK(sums.right == 0 && sums.none == blobs(2));
 }
 
-/* In the words of doc/formats.md. */
-static void they_are_what_is_told(void)
+/* Computes checksums as described in doc/formats.md. */
+static void checksums_are_computed_as_documented(void)
 {
     struct scene s = define();
     MPI_Offset start[3], count[3], of[2] = {0, 0}, n[2] = {1, 0};
@@ -218,8 +221,9 @@ static void they_are_what_is_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* More than are kept in memory go to the files in between. */
-static void there_may_be_many(void)
+/* Puts more checksums than the library keeps in memory, so it must write some of them
+ * before the close. */
+static void checksums_that_do_not_fit_into_memory_are_written_early(void)
 {
     enum { RECORDS = 20000 };
     struct scene s = define();
@@ -244,7 +248,7 @@ static void there_may_be_many(void)
     free(values);
 }
 
-static void a_part_that_is_put_takes_them_away(void)
+static void a_put_of_a_part_removes_the_checksum(void)
 {
     struct scene s = filled(2);
     CHECK_NC(NC_NOERR, ncmpi_sync(s.ncid));
@@ -299,7 +303,7 @@ static void a_changed_value_is_found(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- anything in any order ---- */
+/* ---- random puts ---- */
 
 static void one_alone_changes(const struct scene *s)
 {
@@ -358,7 +362,7 @@ static void any_step(struct scene *s, int number)
     }
 }
 
-static void whatever_is_put_they_are_right(void)
+static void checksums_match_after_arbitrary_puts(void)
 {
     struct scene s = filled(1);
     for (int i = 0; i < 60; i++) {
@@ -369,9 +373,9 @@ static void whatever_is_put_they_are_right(void)
     look();
 }
 
-/* A log is drained when the records that it has are known already. Those before are holes
- * of the subfiles. */
-static void a_record_far_behind_takes_no_room(void)
+/* Draining a log creates a record far beyond the last one. The skipped records are holes
+ * in the subfiles. */
+static void a_record_far_beyond_the_last_one_takes_no_space(void)
 {
     enum { FAR = 3000000, MOST = 8 << 20 };
     double values[NZ];
@@ -395,14 +399,18 @@ static void a_record_far_behind_takes_no_room(void)
 }
 
 static const struct check_test tests[] = {
-    {"whole blobs have one", whole_blobs_have_one, CHECK_FORMATS},
-    {"a hint leaves them out", a_hint_leaves_them_out, 0},
-    {"they are what is told", they_are_what_is_told, 0},
-    {"there may be many", there_may_be_many, 0},
-    {"a part that is put takes them away", a_part_that_is_put_takes_them_away, 0},
+    {"blobs that are put whole have checksums", blobs_that_are_put_whole_have_checksums,
+     CHECK_FORMATS},
+    {"a hint disables checksums", a_hint_disables_checksums, 0},
+    {"checksums are computed as documented", checksums_are_computed_as_documented, 0},
+    {"checksums that do not fit into memory are written early",
+     checksums_that_do_not_fit_into_memory_are_written_early, 0},
+    {"a put of a part removes the checksum", a_put_of_a_part_removes_the_checksum, 0},
     {"a changed value is found", a_changed_value_is_found, 0},
-    {"whatever is put, they are right", whatever_is_put_they_are_right, CHECK_FORMATS},
-    {"a record far behind takes no room", a_record_far_behind_takes_no_room, 0},
+    {"checksums match after arbitrary puts", checksums_match_after_arbitrary_puts,
+     CHECK_FORMATS},
+    {"a record far beyond the last one takes no space",
+     a_record_far_beyond_the_last_one_takes_no_space, 0},
     {NULL, NULL, 0},
 };
 

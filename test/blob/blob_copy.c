@@ -1,5 +1,5 @@
-/* blob_copy IN OUT: copies a dataset as a program writes one whose processes have parts
- * of each variable: columns of the last dimension, or rows of the one before. */
+/* blob_copy IN OUT: copies a dataset. Each process reads and writes its part of each
+ * variable: columns of the last dimension, or rows of the one before it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static void define(int ndims, int nvars, int natts, int unlimited)
     must(ncmpi_enddef(out), "enddef");
 }
 
-/* This process's part of a record, or of a fixed-size variable. */
+/* Selects this process's part of a record or of a fixed-size variable. Returns its number
+ * of elements. */
 static MPI_Offset own_part(int varid, int ndims, int first, MPI_Offset *start,
                            MPI_Offset *count)
 {
@@ -83,7 +84,8 @@ static void copy_part(int varid, int ndims, int first, const MPI_Offset *shape,
         for (int i = 0; i < ndims; i++)
             count[i] = 0;
     void *values = malloc(8 * (size_t)n + 8);
-    /* A scalar has no count that says nothing. */
+    /* Zero segments select nothing. A slab cannot do that for a scalar, because its empty
+     * count selects the value. */
     MPI_Offset **none = NULL;
     if (ndims == 0 && n == 0) {
         must(ncmpi_get_varn_all(in, varid, 0, none, none, values, 0, MPI_DATATYPE_NULL),

@@ -1,5 +1,5 @@
-/* Datasets whose values are in subfiles: every element has one home, whoever puts it and
- * whoever looks for it. */
+/* Tests the values of datasets in subfiles. Every element must have exactly one location,
+ * no matter which process puts or gets it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 enum { NX = 12, NY = 7, NZ = NX * NY };
 
-/* A dataset with blobs, of two subfiles if there are two processes. */
+/* Hints for a dataset with blobs, in two subfiles if there are at least two processes. */
 static const char two_subfiles[] = "nc_blob=enable;nc_num_subfiles=2";
 static const char *hints = two_subfiles;
 
 struct scene {
-    int ncid, fixed, record, single, rest; /* rest: in no map */
+    int ncid, fixed, record, single, rest; /* no map contains variable `rest` */
 };
 
 static struct scene define(const char *name)
@@ -42,7 +42,7 @@ static int value_of(int record, int i)
     return 1000 * (record + 1) + i;
 }
 
-/* This process's columns, of one record. */
+/* Selects this process's columns of one record. */
 static void columns(MPI_Offset *start, MPI_Offset *count, int record)
 {
     start[0] = record;
@@ -84,7 +84,7 @@ static struct scene filled(const char *name)
     return s;
 }
 
-/* Is all of it as put, for a process that reads alone or together with others? */
+/* Checks with independent and collective gets that all values are those that were put. */
 static void check_all(const struct scene *s, int nrecords)
 {
     double record[NZ];
@@ -125,7 +125,7 @@ static const char *subfile(const char *name, int number)
 
 /* ---- */
 
-static void blobs_come_back(void)
+static void values_of_blobs_are_read_back(void)
 {
     struct scene s = filled("a.nc");
     CHECK_NC(NC_NOERR, ncmpi_sync(s.ncid));
@@ -139,8 +139,8 @@ static void blobs_come_back(void)
     close_dataset(s.ncid);
 }
 
-/* In the words of E3SM's blob files. */
-static void subfiles_say_what_they_are(void)
+/* Checks for the attributes that E3SM writes to its blob files. */
+static void subfiles_have_the_attributes_of_E3SMs_blob_files(void)
 {
     struct scene s = filled("a.nc");
     close_dataset(s.ncid);
@@ -179,8 +179,9 @@ static void subfiles_say_what_they_are(void)
     }
 }
 
-/* Rows where columns were put, so that most of it is in others' blobs. */
-static void another_decomposition_finds_the_same_homes(void)
+/* Puts rows where columns were put before, so most values go to other processes'
+ * blobs. */
+static void another_decomposition_finds_the_same_locations(void)
 {
     struct scene s = filled("a.nc");
     for (int r = 0; r < 2; r++) {
@@ -203,7 +204,7 @@ static void another_decomposition_finds_the_same_homes(void)
             CHECK(back[i] == -value_of(r, i / (int)count[2] * NX + (int)start[2] +
                                               i % (int)count[2]));
     }
-    put_columns(&s, 0, 0); /* the later put holds */
+    put_columns(&s, 0, 0); /* the later put takes precedence */
     put_columns(&s, 1, 0);
     close_dataset(s.ncid);
     s.ncid = open_dataset("a.nc", NC_NOWRITE);
@@ -211,7 +212,7 @@ static void another_decomposition_finds_the_same_homes(void)
     close_dataset(s.ncid);
 }
 
-static void values_put_alone_are_found(void)
+static void values_put_by_a_single_process_are_read_back(void)
 {
     struct scene s = filled("a.nc");
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(s.ncid));
@@ -228,8 +229,8 @@ static void values_put_alone_are_found(void)
     close_dataset(s.ncid);
 }
 
-/* By another number of processes: one that reads, then appends. */
-static void others_read_and_append(void)
+/* A single process reads the dataset, and then appends to it. */
+static void a_single_process_can_read_and_append(void)
 {
     struct scene s = filled("a.nc");
     close_dataset(s.ncid);
@@ -253,9 +254,9 @@ static void others_read_and_append(void)
     close_dataset(s.ncid);
 }
 
-/* A record of which one process alone puts its part: no subfile ends before its header
- * says, or who reads it would take it for cut off. */
-static void subfiles_are_whole(void)
+/* Only one process contributes to the last record. Each subfile must nevertheless be as
+ * long as its header requires, or readers would treat it as truncated. */
+static void subfiles_are_as_long_as_their_headers_require(void)
 {
     struct scene s = filled("a.nc");
     MPI_Offset start[3], count[3], at, step, n, length;
@@ -282,7 +283,7 @@ static void subfiles_are_whole(void)
     }
 }
 
-static void variables_may_be_added(void)
+static void variables_may_be_added_by_a_redefinition(void)
 {
     struct scene s = filled("a.nc");
     int dims[2], values[NZ];
@@ -307,16 +308,16 @@ static void variables_may_be_added(void)
     close_dataset(s.ncid);
 }
 
-/* Records of subfiles move when variables are added: those of another job, too, and those
- * that another number of processes appended. */
-static void records_of_other_jobs_move(void)
+/* Adding variables moves the records in subfiles, including records that were appended by
+ * another job or by a different number of processes. */
+static void a_redefinition_moves_records_that_other_jobs_appended(void)
 {
     struct scene s = filled("a.nc");
     int dims[3], values[NZ];
     MPI_Offset start[3], count[3];
     close_dataset(s.ncid);
     for (int job = 0; job < 2; job++) {
-        if (job == 1 && check.rank == 0) { /* alone */
+        if (job == 1 && check.rank == 0) { /* a single process appends */
             MPI_Offset from[3] = {2, 0, 0}, all[3] = {1, NY, NX};
             for (int i = 0; i < NZ; i++)
                 values[i] = value_of(2, i);
@@ -344,7 +345,7 @@ static void records_of_other_jobs_move(void)
     close_dataset(s.ncid);
 }
 
-static void what_overlaps_has_one_home(void)
+static void overlapping_requests_have_one_location(void)
 {
     struct scene s = define("a.nc");
     int values[NZ], back[NZ];
@@ -372,7 +373,7 @@ static void a_record_is_filled(void)
     close_dataset(s.ncid);
 }
 
-/* ---- what can be wrong ---- */
+/* ---- errors ---- */
 
 static void a_missing_subfile_is_named(void)
 {
@@ -397,7 +398,8 @@ static void a_missing_subfile_is_named(void)
     (void)ncmpi_close(s.ncid);
 }
 
-/* Not taken for one that a killed job had not got to. */
+/* A subfile that was truncated to zero bytes must not be mistaken for one that a killed
+ * job had not yet written. */
 static void an_emptied_subfile_is_refused(void)
 {
     struct scene s = filled("a.nc");
@@ -421,7 +423,7 @@ static void a_subfile_of_another_run_is_refused(void)
                                    MPI_INFO_NULL, &s.ncid));
 }
 
-static void a_file_in_the_way_is_kept(void)
+static void a_create_keeps_a_file_with_a_subfiles_name(void)
 {
     MPI_Info info = check_info(hints);
     int ncid;
@@ -454,11 +456,11 @@ static void a_file_that_took_a_subfile_s_name_is_kept(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void subfiles_go_with_the_dataset(void)
+static void deleting_a_dataset_deletes_its_subfiles(void)
 {
     struct scene s = filled("a.nc");
     close_dataset(s.ncid);
-    int ncid = new_dataset("a.nc"); /* an ordinary one in its place */
+    int ncid = new_dataset("a.nc"); /* replaces the dataset with an ordinary file */
     close_dataset(ncid);
     CHECK(access(subfile("a.nc", 0), F_OK) != 0);
     s = filled("a.nc");
@@ -470,12 +472,13 @@ static void subfiles_go_with_the_dataset(void)
     CHECK(access(subfile("a.nc", 0), F_OK) != 0);
     s = define("a.nc");
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
-    s.ncid = open_dataset("a.nc", NC_NOWRITE); /* nothing was put */
+    s.ncid = open_dataset("a.nc", NC_NOWRITE); /* a dataset without values */
     close_dataset(s.ncid);
 }
 
-/* What subfiles call their own, and names that variables had before. */
-static void any_name_will_do(void)
+/* Variables may have names that subfiles use internally, or the former name of another
+ * variable. */
+static void variables_may_have_any_name(void)
 {
     MPI_Info info = check_info(hints);
     MPI_Offset start = 3 * check.rank, count = 3;
@@ -489,7 +492,7 @@ static void any_name_will_do(void)
     varids[1] = new_var(ncid, "global_id_0", NC_INT, 1, &dims[1]);
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     for (int v = 0; v < 3; v++) {
-        if (v == 2) { /* the first one's name */
+        if (v == 2) { /* reuses the first variable's name */
             CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
             CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, varids[1], "another"));
             varids[2] = new_var(ncid, "global_id_0", NC_INT, 1, &dims[1]);
@@ -504,7 +507,7 @@ static void any_name_will_do(void)
     close_dataset(ncid);
     CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, subfile("a.nc", 0), NC_NOWRITE,
                                   MPI_INFO_NULL, &ncid));
-    for (int v = 0; v < 3; v++) { /* they are there, each by its number in the master */
+    for (int v = 0; v < 3; v++) { /* subfiles name these variables after their ids */
         char name[32];
         snprintf(name, sizeof name, "global_id_%d", v);
         CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, name, &got[v]));
@@ -533,7 +536,7 @@ static void same_bytes(const char *name, const char *as)
     free(other);
 }
 
-static void joined_at_close(void)
+static void a_dataset_is_joined_at_close(void)
 {
     hints = "nc_blob=disable";
     struct scene s = filled("plain.nc");
@@ -545,7 +548,7 @@ static void joined_at_close(void)
     same_bytes("a.nc", "plain.nc");
     CHECK(access(subfile("a.nc", 0), F_OK) != 0);
     hints = two_subfiles;
-    s = filled("b.nc"); /* joined by a job that appends */
+    s = filled("b.nc"); /* will be joined by a job that appends */
     close_dataset(s.ncid);
     MPI_Info info = check_info("nc_blob_join=close");
     CHECK_NC(NC_NOERR,
@@ -556,7 +559,7 @@ static void joined_at_close(void)
     same_bytes("b.nc", "plain.nc");
 }
 
-/* The name of the joined file until it is whole: of the master's token. */
+/* Returns the temporary name of the joined file, which contains the master's token. */
 static const char *joining(const char *name)
 {
     static char path[4200];
@@ -569,7 +572,7 @@ static const char *joining(const char *name)
     return path;
 }
 
-static void a_join_that_fails_leaves_the_dataset(void)
+static void a_failed_join_keeps_the_dataset(void)
 {
     struct scene s = filled("a.nc");
     close_dataset(s.ncid);
@@ -587,7 +590,7 @@ static void a_join_that_fails_leaves_the_dataset(void)
     close_dataset(s.ncid);
 }
 
-static void an_aborted_dataset_leaves_nothing(void)
+static void an_abort_removes_all_files_of_a_new_dataset(void)
 {
     MPI_Info info = check_info(hints);
     int ncid;
@@ -600,7 +603,8 @@ static void an_aborted_dataset_leaves_nothing(void)
     CHECK(access(subfile("a.nc", 0), F_OK) != 0);
 }
 
-/* Each process puts a part of a variable, and `more` elements of the next one's. */
+/* Each process puts its part of a variable, and the first `more` elements of the next
+ * process's part. */
 static void put_parts(int ncid, int varid, int64_t n, int more)
 {
     MPI_Offset start = n * check.rank / check.nprocs;
@@ -626,8 +630,9 @@ static void check_parts(int ncid, int varid, int64_t n)
     free(values);
 }
 
-/* More than can be compared at a time: each process compares some. */
-static void maps_of_many_elements_are_compared(void)
+/* There are more elements than one process compares at a time, so each process compares a
+ * part. */
+static void large_maps_are_compared_in_parts(void)
 {
     enum { MANY = 20000001 };
     int ncid, many, lap, dims[2];
@@ -653,9 +658,10 @@ static double noise_at(int record, int64_t i)
     return (double)(record + 1) + (double)((i * 2654435761 + record) % 4096) / 4096;
 }
 
-/* More than is compressed at once, and other amounts on each process: each begins its
- * next round while others still have one. */
-static void rounds_of_frames_come_back(void)
+/* Puts more values than are compressed in one round, and a different number on each
+ * process. Some processes begin their next round while others are still in the previous
+ * one. */
+static void values_of_several_rounds_of_frames_are_read_back(void)
 {
     enum { MOST = 300000, RECORDS = 3 };
     const int64_t each = MOST / (check.rank + 1);
@@ -678,42 +684,52 @@ static void rounds_of_frames_come_back(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("rounds.nc"), NC_NOWRITE,
                                   MPI_INFO_NULL, &ncid));
-    start[1] = all - before - each; /* as another process put it, and some more */
+    start[1] = all - before - each; /* parts that other processes have put */
     memset(values, 0, RECORDS * MOST * sizeof *values);
     CHECK_NC(NC_NOERR, ncmpi_get_vara_double_all(ncid, v, start, count, values));
     for (int64_t i = 0; i < RECORDS * each; i++)
         if (values[i] != noise_at((int)(i / each), start[1] + i % each))
-            CHECK_EQ(0, i + 1); /* once says enough */
+            CHECK_EQ(0, i + 1); /* reports only the first failure */
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
     MPI_Info_free(&info);
 }
 
 static const struct check_test tests[] = {
-    {"rounds of frames come back", rounds_of_frames_come_back, CHECK_FORMATS},
-    {"blobs come back", blobs_come_back, CHECK_FORMATS},
-    {"subfiles say what they are", subfiles_say_what_they_are, CHECK_FORMATS},
-    {"another decomposition finds the same homes",
-     another_decomposition_finds_the_same_homes, CHECK_FORMATS},
-    {"values put alone are found", values_put_alone_are_found, 0},
-    {"others read and append", others_read_and_append, CHECK_FORMATS},
-    {"subfiles are whole", subfiles_are_whole, 0},
-    {"variables may be added", variables_may_be_added, CHECK_FORMATS},
-    {"records of other jobs move", records_of_other_jobs_move, CHECK_FORMATS},
-    {"what overlaps has one home", what_overlaps_has_one_home, 0},
-    {"maps of many elements are compared", maps_of_many_elements_are_compared, 0},
+    {"values of several rounds of frames are read back",
+     values_of_several_rounds_of_frames_are_read_back, CHECK_FORMATS},
+    {"values of blobs are read back", values_of_blobs_are_read_back, CHECK_FORMATS},
+    {"subfiles have the attributes of E3SM's blob files",
+     subfiles_have_the_attributes_of_E3SMs_blob_files, CHECK_FORMATS},
+    {"another decomposition finds the same locations",
+     another_decomposition_finds_the_same_locations, CHECK_FORMATS},
+    {"values put by a single process are read back",
+     values_put_by_a_single_process_are_read_back, 0},
+    {"a single process can read and append", a_single_process_can_read_and_append,
+     CHECK_FORMATS},
+    {"subfiles are as long as their headers require",
+     subfiles_are_as_long_as_their_headers_require, 0},
+    {"variables may be added by a redefinition", variables_may_be_added_by_a_redefinition,
+     CHECK_FORMATS},
+    {"a redefinition moves records that other jobs appended",
+     a_redefinition_moves_records_that_other_jobs_appended, CHECK_FORMATS},
+    {"overlapping requests have one location", overlapping_requests_have_one_location, 0},
+    {"large maps are compared in parts", large_maps_are_compared_in_parts, 0},
     {"a record is filled", a_record_is_filled, 0},
     {"a missing subfile is named", a_missing_subfile_is_named, 0},
     {"an emptied subfile is refused", an_emptied_subfile_is_refused, 0},
     {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
-    {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
+    {"a create keeps a file with a subfile's name",
+     a_create_keeps_a_file_with_a_subfiles_name, 0},
     {"a file that took a subfile's name is kept",
      a_file_that_took_a_subfile_s_name_is_kept, 0},
-    {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},
-    {"any name will do", any_name_will_do, CHECK_FORMATS},
-    {"joined at close", joined_at_close, CHECK_FORMATS},
-    {"a join that fails leaves the dataset", a_join_that_fails_leaves_the_dataset, 0},
-    {"an aborted dataset leaves nothing", an_aborted_dataset_leaves_nothing, 0},
+    {"deleting a dataset deletes its subfiles", deleting_a_dataset_deletes_its_subfiles,
+     0},
+    {"variables may have any name", variables_may_have_any_name, CHECK_FORMATS},
+    {"a dataset is joined at close", a_dataset_is_joined_at_close, CHECK_FORMATS},
+    {"a failed join keeps the dataset", a_failed_join_keeps_the_dataset, 0},
+    {"an abort removes all files of a new dataset",
+     an_abort_removes_all_files_of_a_new_dataset, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,7 @@
-/* Calls on the files of a dataset with subfiles fail, or the device goes for a while:
- * what was there before is there afterwards, and what is told is so. `each_fault` tries
- * all of them; here are those that went wrong once. */
+/* Tests a dataset in subfiles while calls on its files fail, or the device fails for a
+ * while. Existing values must remain, and a call may return success only if it has taken
+ * effect. The test `each_fault` tries all calls; this file contains cases that once
+ * failed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static void holds(int varid)
             CHECK_EQ(start + i + 1, values[i]);
 }
 
-/* Calls of process 0, from the nth on. */
+/* Makes the nth matching call of process 0 fail, and also later ones if `what` begins
+ * with "+". */
 static void arm(const char *op, int nth, const char *what, const char *file)
 {
     char plan[5000];
@@ -59,10 +61,11 @@ static bool disarm(void)
     return met != 0;
 }
 
-/* A reader, which repairs nothing, finds what was put. */
+/* Closes the dataset, reopens it read-only, so that nothing is repaired, and checks its
+ * values. */
 static void close_and_look(bool with_late)
 {
-    (void)ncmpi_close(ncid); /* it may tell of what failed before */
+    (void)ncmpi_close(ncid); /* the close may report an earlier error */
     MPI_Barrier(MPI_COMM_WORLD);
     ncid = open_dataset("a.nc", NC_NOWRITE);
     holds(first);
@@ -108,7 +111,8 @@ static void put_late(bool *told)
     *told = all != 0;
 }
 
-/* The first put of a variable, which defines it in subfiles. */
+/* Makes writes fail while a variable is put for the first time, which also defines it in
+ * the subfiles. */
 static void a_device_goes(const char *file)
 {
     bool met = true, told;
@@ -117,7 +121,7 @@ static void a_device_goes(const char *file)
         arm("write", nth, "+:part", file);
         put_late(&told);
         met = disarm();
-        if (nth % 2 == 0) { /* the next call may tell of it, and no more */
+        if (nth % 2 == 0) { /* only the next call may report the error */
             put_late(&told);
             put_late(&told);
             CHECK(told);
@@ -126,18 +130,19 @@ static void a_device_goes(const char *file)
     }
 }
 
-static void the_masters_device_goes(void)
+static void a_first_put_loses_nothing_when_the_masters_device_fails(void)
 {
     a_device_goes("a.nc");
 }
 
-static void a_subfiles_device_goes(void)
+static void a_first_put_loses_nothing_when_a_subfiles_device_fails(void)
 {
     a_device_goes("a.nc.0000");
 }
 
-/* A header is written in part, and cannot be taken back at once. */
-static void a_header_written_in_part(void)
+/* A device failure cuts a header write short, and the first attempt to restore the header
+ * also fails. */
+static void a_partially_written_header_is_restored(void)
 {
     for (int nth = 1; nth < 4; nth++) {
         filled();
@@ -151,9 +156,11 @@ static void a_header_written_in_part(void)
 
 static const struct check_test tests[] = {
     {"a redefinition that cannot read loses nothing", a_redefinition_that_cannot_read, 0},
-    {"nor a first put when the master's device goes", the_masters_device_goes, 0},
-    {"nor when a subfile's does", a_subfiles_device_goes, 0},
-    {"a header written in part is mended", a_header_written_in_part, 0},
+    {"a first put loses nothing when the master's device fails",
+     a_first_put_loses_nothing_when_the_masters_device_fails, 0},
+    {"a first put loses nothing when a subfile's device fails",
+     a_first_put_loses_nothing_when_a_subfiles_device_fails, 0},
+    {"a partially written header is restored", a_partially_written_header_is_restored, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* Values read by others than those who put them: short pieces of all blobs, of which each
- * blob's are read together. */
+/* Tests gets by processes that did not put the values. Such a get needs short pieces of
+ * all blobs. The library must read the pieces of a blob together. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 enum {
     Z = 80,
     Y = 64,
-    X = 64,       /* a cube has more bytes than are read together ... */
-    COMB = 150000 /* ... and this more pieces than are looked at together */
+    X = 64,       /* makes the cube larger than a single read */
+    COMB = 150000 /* more pieces than one pass examines */
 };
 
 struct scene {
     int ncid, cube, comb;
 };
 
-/* What an element of the cube has in a record, and one of the comb. */
+/* Return the value of element i of the cube in a record, and of element i of the comb. */
 static int cell(int64_t record, int64_t i)
 {
     return (int)(record * 10000000 + i);
@@ -28,7 +28,8 @@ static double tooth(int64_t i)
     return 3.0 * (double)i + 1;
 }
 
-/* The last column of the cube, which nobody puts with the others, is in the master. */
+/* Puts a record of the cube. The last column is put separately, so it is in the master
+ * file. */
 static void put_cube(const struct scene *s, int64_t record)
 {
     MPI_Offset first = (X - 1) * check.rank / check.nprocs;
@@ -62,7 +63,7 @@ static void put_comb(const struct scene *s)
     free(values);
 }
 
-/* The dataset as it was put, opened again. */
+/* Creates the dataset, puts all values, and opens it for reading. */
 static struct scene put_and_open(void)
 {
     struct scene s;
@@ -85,7 +86,7 @@ static struct scene put_and_open(void)
     return s;
 }
 
-/* Planes of the cube, another process's: of all records. */
+/* A process's share of the cube's planes, in all records. */
 struct slab {
     MPI_Offset start[4], count[4], n;
 };
@@ -98,7 +99,7 @@ static struct slab slab_of(int part)
     return b;
 }
 
-/* The element of a slab that value number i is. */
+/* Returns the value of the i-th element of a slab. */
 static int cell_of(const struct slab *b, MPI_Offset i)
 {
     MPI_Offset planes = b->n / 2;
@@ -107,7 +108,7 @@ static int cell_of(const struct slab *b, MPI_Offset i)
 
 static void planes_are_read_in_large_pieces(void)
 {
-    enum { FEW = 24 }; /* a tile of 1 MiB from two subfiles and the master; maps */
+    enum { FEW = 24 }; /* allowance for the tiles of three files, and for maps */
     struct scene s = put_and_open();
     struct slab b = slab_of(check.nprocs - 1 - check.rank);
     int *values = malloc((size_t)b.n * sizeof *values), wrong = 0;
@@ -125,8 +126,9 @@ static void planes_are_read_in_large_pieces(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-/* To memory of another type, and with room between the values. */
-static void planes_come_to_any_memory(void)
+/* Gets planes converted to another memory type, and with gaps between the values in
+ * memory. */
+static void planes_are_converted_and_stored_with_gaps_in_memory(void)
 {
     struct scene s = put_and_open();
     struct slab b = slab_of(check.nprocs - 1 - check.rank);
@@ -148,7 +150,7 @@ static void planes_come_to_any_memory(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-static void all_teeth_come(void)
+static void a_variable_that_was_put_with_strides_is_read(void)
 {
     struct scene s = put_and_open();
     double *values = calloc(COMB, sizeof *values);
@@ -161,8 +163,8 @@ static void all_teeth_come(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-/* Segments in any order, of which some name the same elements. */
-static void segments_may_come_twice(void)
+/* Gets segments in random order, some of which overlap. */
+static void overlapping_segments_are_read(void)
 {
     enum { SEGMENTS = 400, MOST = 500 };
     struct scene s = put_and_open();
@@ -186,8 +188,8 @@ static void segments_may_come_twice(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-/* Every so many-th element, of blocks: what lies between is read along as long as there
- * is room for it. */
+/* Gets every `stride`-th element. The elements in between are also read if they fit into
+ * the buffer. */
 static void check_stride(int ncid, int varid, MPI_Offset n, MPI_Offset stride)
 {
     MPI_Offset start = check.rank, count = (n - start + stride - 1) / stride;
@@ -201,7 +203,7 @@ static void check_stride(int ncid, int varid, MPI_Offset n, MPI_Offset stride)
     free(values);
 }
 
-static void elements_apart_are_found(void)
+static void strided_gets_return_the_right_elements(void)
 {
     enum { LENGTH = 1500000 };
     MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2");
@@ -227,10 +229,12 @@ static void elements_apart_are_found(void)
 
 static const struct check_test tests[] = {
     {"planes are read in large pieces", planes_are_read_in_large_pieces, 0},
-    {"planes come to any memory", planes_come_to_any_memory, CHECK_FORMATS},
-    {"all teeth come", all_teeth_come, 0},
-    {"segments may come twice", segments_may_come_twice, 0},
-    {"elements apart are found", elements_apart_are_found, 0},
+    {"planes are converted and stored with gaps in memory",
+     planes_are_converted_and_stored_with_gaps_in_memory, CHECK_FORMATS},
+    {"a variable that was put with strides is read",
+     a_variable_that_was_put_with_strides_is_read, 0},
+    {"overlapping segments are read", overlapping_segments_are_read, 0},
+    {"strided gets return the right elements", strided_gets_return_the_right_elements, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,23 +1,24 @@
-/* A dataset that several jobs write to, one after the other: blob_history WHAT FILE.
+/* blob_history WHAT FILE [ARGUMENT]: performs one of a series of jobs on a dataset.
  *
  *     make     creates it, with two records
- *     append   adds a record, and puts the fixed variable again
- *     kill     the same, and all are killed when the puts have returned
- *     exit     the same, and all end without a close
+ *     append   adds a record, and puts the fixed-size variable again
+ *     kill     appends; all processes are killed after the puts have returned
+ *     exit     appends; all processes exit without a close
  *     sync     adds two records, each with a sync, after which process 0
- *              has the shell run a third argument; then one more
- *     hold     appends, but says a line before, and waits for an end of file
- *     behind   appends, but says a line after the close, and waits: with
- *              nc_blob_join=behind one file is being made meanwhile
- *     own      has the lock of a program that joins it, and waits likewise
- *     many     makes so many, FILE.0.nc ..., as a third argument says, which
- *              are all open at once
- *     check    status 0: all values are as there were after one of these; 2:
- *              something could not be opened or read, and has been told;
- *              3: there are others
+ *              runs ARGUMENT in the shell; then adds one more record
+ *     hold     appends, but first prints a line and waits for end of file
+ *     behind   appends, then prints a line after the close and waits: with
+ *              nc_blob_join=behind, the file is joined in the meantime
+ *     own      acquires the lock of a program that joins the dataset, then
+ *              prints a line and waits for end of file
+ *     many     creates ARGUMENT files FILE.0.nc ..., all open at the same time
+ *     check    exits with 0 if all values are those of one of these jobs; 2 if
+ *              something could not be opened or read, after a message; 3 if
+ *              there are other values
  *
- * The master alone has the number of the job that wrote last; each process puts its share
- * of the others, so that they are in subfiles if hints ask for them. */
+ * The number of the job that wrote last is in the master file. Each process puts its
+ * share of every other variable, so these variables are in subfiles if hints request
+ * this. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -41,8 +42,8 @@ static void need(int rc, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-/* The same of a call whose result is bad on all processes or on none: they end in good
- * order, and no launcher loses their words. */
+/* Prints an error that a call has returned on all processes. The caller then exits
+ * normally, because launchers may lose messages when a process calls MPI_Abort. */
 static int tell(int rc, const char *what)
 {
     if (rc != NC_NOERR) fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
@@ -51,7 +52,7 @@ static int tell(int rc, const char *what)
 
 /* ---- values ---- */
 
-/* Elements are dealt out by turns: a decomposition of short runs. */
+/* Selects every nprocs-th element, so the decomposition consists of short runs. */
 static int share(int values[NX], MPI_Offset at[NX][2], int base, MPI_Offset r)
 {
     int n = 0;
@@ -78,7 +79,8 @@ static void put_record(MPI_Offset r)
     put(record, 1000 * ((int)r + 1), r, "a record");
 }
 
-/* The number of the job goes to the master: one process writes it. */
+/* Puts the fixed-size variable, and the job's number. Only one process puts the number,
+ * so it is stored in the master file. */
 static void put_job(int number)
 {
     MPI_Offset start = 0, count = rank == 0;
@@ -157,7 +159,7 @@ static void append(void)
     put_job(number);
 }
 
-/* What a job appends after its last sync is as well its own. */
+/* Appends records with syncs. The values after the last sync also belong to the job. */
 static void append_with_syncs(const char *command)
 {
     for (int i = 0; i < 2; i++) {
@@ -189,7 +191,7 @@ static int own(const char *path)
     return close(fd);
 }
 
-/* ---- looking ---- */
+/* ---- checks ---- */
 
 static int count_wrong(const int *values, int n, int base)
 {
@@ -199,7 +201,7 @@ static int count_wrong(const int *values, int n, int base)
     return wrong;
 }
 
-/* The number of the job and the records are of the master; the rest has to fit them. */
+/* Checks that all values match the job number and the record count in the master file. */
 static int look(void)
 {
     int values[NX], number = last_job(), wrong;

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What ncmpijoin makes of a dataset in subfiles is what the same program writes without:
-# the examples; real datasets, put by parts and read by another number of processes; the
-# benchmarks' models, of which threads make one file behind the close, too.
-# BLOB_JOIN=all takes the large ones, too, and NCAR's, and all of the models (make
-# check-blob-join), by the decompositions in the folder BLOB_JOIN_MAPS, if there is one.
-# blob_packed.sh does the same by codecs, and with examples in other languages.
+# Tests that ncmpijoin turns a dataset in subfiles into the same file that the program writes
+# without subfiles. The datasets are those of the examples; real datasets, which are read back by a
+# different number of processes; and those written by the benchmark models, which are also joined by
+# background threads after the close. BLOB_JOIN=all (make check-blob-join) adds large datasets,
+# NCAR's datasets and all models, and uses the decompositions in the directory BLOB_JOIN_MAPS, if
+# set. blob_packed.sh runs the same tests with codecs, and with examples in other languages.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 examples=${srcdir:-.}/examples
@@ -22,16 +22,18 @@ fi
 mapfile -t files < <(find "${folders[@]}" -type f -size -$size \
     \( -name '*.nc' -o -name '*.cdf' \) 2>/dev/null | sort)
 
-# in_blobs HINTS N COMMAND...: with what is told of frames in a report.
+# in_blobs HINTS N COMMAND...: runs the command on N processes with subfiles and these hints, and
+# writes the reports to $dir.report.
 in_blobs() {
     PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2;nc_compress=$codec;nc_report=$dir.report;$1" \
         launch "${@:2}"
 }
-# joined: one file, checked; a is what it must be.
+# joined: joins the dataset, checks the file, and compares it with a.nc.
 joined() {
     ./ncmpijoin -c "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
-# compiled LANGUAGE NAME SOURCE: make does not build the examples in Fortran 90 and C++.
+# compiled LANGUAGE NAME SOURCE: sets $program, and compiles it if make does not build the example
+# (Fortran 90, C++).
 compiled() {
     local compiler=$MPIF90
     program=examples/$2
@@ -43,7 +45,7 @@ compiled() {
     program=$built/${2##*/}.$1
     [ -x "$program" ] || $compiler -Iinclude -o "$program" "$3" "${libraries[@]}" -Wl,-rpath,"$PWD/.libs"
 }
-# example NAME PROCESSES: $program, by that name.
+# example NAME PROCESSES: tests the example, whose executable is $program.
 example() {
     rm -f "$dir"/*
     launch "$2" "$program" "$dir/a.nc" >"$dir/said" || { cat "$dir/said"; return 1; }
@@ -62,11 +64,11 @@ model() {
         in_blobs nc_blob_join=behind "$2" "${model[@]}" -o "$dir/c.nc" "$1" &&
         cmp "$dir/a.nc" "$dir/c.nc"
 }
-# Something was compressed each time, but for the values of some examples and datasets; without
-# a codec nothing.
+# frames_made N: checks that at least N of the datasets were compressed, or none if there is no
+# codec.
 frames_made() {
     local made
-    made=$(grep -c 'bytes of frames written' "$dir.report")
+    made=$(grep -c 'bytes of compressed frames written' "$dir.report")
     if [ "$codec" = none ]; then [ "$made" = 0 ]; else [ "$made" -ge "$1" ]; fi || { echo "$made"; return 1; }
 }
 
@@ -89,6 +91,6 @@ for codec in ${codecs-none}; do
             check "$name, $n processes, $codec" model "$name" "$n"
         done
     done
-    check "$codec: frames are made" frames_made 10
+    check "$codec: frames are written" frames_made 10
 done
 finish

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Two owners of one dataset in subfiles: jobs that write to it, jobs and tools that make one
-# file of it; what was killed in the middle, and what it has left. Who may read its files.
-# Names: too long, or somebody else's. BLOB_OWNERS=all has a thousand datasets open at once,
-# too (make check-blob-moments).
+# Tests a dataset in subfiles that several jobs or tools use at the same time: jobs that write to
+# it, and jobs and tools that join it. Also tests files left by killed jobs and tools, access
+# rights, and names that are too long or in use by another file. BLOB_OWNERS=all (make
+# check-blob-generations) also opens a thousand datasets at the same time.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-owners.XXXXXX") || exit 99
@@ -16,7 +16,7 @@ fresh() {
     rm -rf "$where"/*
     PNETCDF_HINTS=$blobs launch 2 "$program" make "$a"
 }
-# says PATTERN COMMAND...: it fails, with these words.
+# says PATTERN COMMAND...: succeeds if the command fails with a message that matches PATTERN.
 says() {
     local pattern=$1
     shift
@@ -24,7 +24,7 @@ says() {
     cat "$where/said"
     return 1
 }
-# beside PROCESSES MODE COMMAND...: the command, while a job is in such a state.
+# beside PROCESSES MODE COMMAND...: runs the command while a job waits: `blob_history MODE`.
 beside() {
     local n=$1 mode=$2 status=0 line pid
     shift 2
@@ -46,93 +46,69 @@ whole() { "$program" check "$1" >"$where/looked" 2>&1 || { cat "$where/looked"; 
 
 # ---- a job that writes ----
 
+busy='is open for writing by process [0-9]* on host [^ ]* since'
 no_join() {
-    says 'a.nc: another program has it open for writing' ./ncmpijoin "$a" "$o" &&
-        says 'a.nc: another program has it open for writing' ./ncmpijoin --remove "$a" "$o" &&
-        says 'another program has it open' launch 2 ./ncmpijoin -c "$a" "$o" &&
+    says "a.nc $busy" ./ncmpijoin "$a" "$o" && says "a.nc $busy" ./ncmpijoin --remove "$a" "$o" &&
+        says "a.nc $busy" launch 2 ./ncmpijoin -c "$a" "$o" &&
         ! [ -e "$o" ] && [ -e "$a.0001" ] && whole "$a"
 }
 writer() {
     fresh && beside 1 hold no_join && beside 2 hold no_join && whole "$a" && ./ncmpijoin -r "$a" "$o" && whole "$o"
 }
-check "ncmpijoin beside a job that writes" writer
-
-# The other job goes on with its subfiles, and closes last.
-join_beside() {
-    says 'a.nc: another program has it open for writing: it stays in its subfiles' \
-        env PNETCDF_HINTS="nc_blob_join=$1" "$program" append "$a" && [ -e "$a.0001" ]
+check "ncmpijoin is refused while a job writes" writer
+compact() {
+    local blobs="$blobs;nc_compress=zstd"
+    fresh && beside 1 hold says "a.nc $busy" ./ncmpijoin --compact "$a" && whole "$a"
 }
-library_join() {
-    local when
-    for when in close behind; do
-        fresh && beside 1 hold join_beside $when && whole "$a" && ! ls "$where" | grep joining || return
+check "ncmpijoin --compact is refused while a job writes" compact
+
+second() { says "a.nc $busy" env PNETCDF_HINTS="$1" "$program" append "$a" && [ -e "$a.0001" ]; }
+two_writers() {
+    local hints
+    for hints in nc_blob_join=close nc_blob_join=behind nc_burst_buf=enable ''; do
+        fresh && beside 2 hold second "$hints" && whole "$a" && "$program" append "$a" && whole "$a" || return
     done
 }
-check "nc_blob_join beside a job that writes" library_join
+check "a second writing job is refused" two_writers
 
-# It came while the other one was at work, which then closed: what that has defined and put is not
-# known to it.
-second() {
-    mkfifo "$where/in2" "$where/out2" || return
-    PNETCDF_HINTS=nc_blob_join=close "$program" hold "$a" \
-        <"$where/in2" >"$where/out2" 2>"$where/said" 7>&- 8<&- &
-    other=$!
-    exec 5>"$where/in2" 6<"$where/out2"
-    read -r line <&6
-}
-closes_last() {
-    local other line
-    fresh && beside 1 hold second || return
-    exec 5>&-
-    ! wait "$other" || return
-    exec 6<&-
-    grep -q 'another program had it open for writing, too' "$where/said" && [ -e "$a.0001" ] && whole "$a"
-}
-check "nc_blob_join by a job that came beside another" closes_last
-
-two_writers() {
-    fresh && beside 2 hold "$program" append "$a" >"$where/said" 2>&1
-    "$program" append "$a" && whole "$a"
-}
-check "two jobs that write: no subfile is refused" two_writers
-
-# ---- who joins ----
+# ---- joins ----
 
 kept_out() {
-    local pid='is being made one file by process [0-9]* on host [^ ]* since'
-    says "a.nc: it $pid" "$program" append "$a" && says "a.nc: it $pid" ./ncmpijoin "$a" "$o"
+    local pid='is being joined into one file by process [0-9]* on host [^ ]* since'
+    says "a.nc $pid" "$program" append "$a" && says "a.nc $pid" ./ncmpijoin "$a" "$o"
 }
 behind() {
     fresh && PNETCDF_HINTS=nc_blob_join=behind beside 1 behind kept_out && whole "$a" && [ "$(ls "$where" | grep -c a.nc)" = 1 ]
 }
-check "a job that joins behind its close keeps others out" behind
+check "a deferred join refuses other jobs" behind
 joiner() {
-    fresh && beside 1 own says 'joins it' ./ncmpijoin "$a" "$o" && ! [ -e "$o" ]
+    fresh && beside 1 own says 'another job has it open' ./ncmpijoin "$a" "$o" && ! [ -e "$o" ]
 }
-check "another ncmpijoin keeps them out" joiner
+check "ncmpijoin is refused while another one runs" joiner
 two_joins() {
     local i first second n=0
     fresh || return
     for i in 1 2 3 4 5 6; do
         rm -f "$o" "$where/p.nc"
         launch 2 ./ncmpijoin "$a" "$o" >"$where/said" 2>&1 & first=$!
-        # with a mark of its own: the end of the other launch kills what carries its mark
+        # Uses a different mark, because a launch kills all processes with its own mark when it
+        # ends.
         NCMPI_TEST_RUN=second ./ncmpijoin "$a" "$where/p.nc" >"$where/said2" 2>&1; second=$?
         wait $first; first=$?
         [ $first = 0 ] && { n=$((n + 1)); whole "$o" || return; }
         [ $second = 0 ] && { n=$((n + 1)); whole "$where/p.nc" || return; }
-        [ $first = 0 ] || grep -q 'joins it' "$where/said" || return
-        [ $second = 0 ] || grep -q 'joins it' "$where/said2" || return
+        [ $first = 0 ] || grep -q -e joined -e 'another job' "$where/said" || return
+        [ $second = 0 ] || grep -q -e joined -e 'another job' "$where/said2" || return
     done
     [ $n -ge 6 ] && [ -e "$a.0001" ] && ! ls "$where" | grep joining
 }
-check "two of them at once" two_joins
+check "two concurrent ncmpijoin do not disturb each other" two_joins
 read_only() {
     fresh && chmod 444 "$a"* && ./ncmpijoin "$a" "$o" && whole "$o" && [ "$(stat -c %a "$o")" = 444 ]
 }
-check "a dataset that may only be read" read_only
+check "ncmpijoin joins a read-only dataset" read_only
 
-# ---- what was killed ----
+# ---- after a kill ----
 
 killed() {
     fresh
@@ -141,7 +117,7 @@ killed() {
         says 'did not close it' ./ncmpijoin -f --remove "$a" "$o" && [ -e "$a.0000" ] &&
         launch 2 "$program" append "$a" && ./ncmpijoin -f --remove "$a" "$o" && whole "$o" && ! [ -e "$a" ]
 }
-check "what a killed job has left is joined" killed
+check "ncmpijoin joins the files of a killed job" killed
 leftovers() {
     local token name
     fresh && token=$(od -An -tx8 --endian=big -N16 -j16 "$a" | awk '{ print $1, $2 }') || return
@@ -155,16 +131,16 @@ leftovers() {
     PNETCDF_HINTS=nc_blob_join=close launch 2 "$program" append "$a" && whole "$a" &&
         [ "$(ls "$where" | grep -c -e joining -e a.nc)" = 1 ]
 }
-check "what a killed join has left is removed" leftovers
+check "files of a killed join are removed" leftovers
 exits() {
     fresh
     PNETCDF_HINTS='nc_blob_join=behind' "$program" exit "$a"
     whole "$a" && [ -e "$a.0001" ] && PNETCDF_HINTS='nc_blob_join=close' "$program" append "$a" && whole "$a" &&
         [ "$(ls "$where" | grep -c a.nc)" = 1 ]
 }
-check "a program that ends without a close" exits
+check "nothing is lost when a program exits without a close" exits
 
-# ---- rights ----
+# ---- access rights ----
 
 rights() { stat -c '%a %g' "$@" | sort -u; }
 group=$(id -G | tr ' ' '\n' | tail -1)
@@ -180,19 +156,19 @@ private() {
 new_files() {
     private "$blobs" && private "$blobs;nc_blob_join=close" && private "$blobs;nc_blob_join=behind"
 }
-check "subfiles and joined files have the rights of the master" new_files
+check "subfiles and joined files get the master's permissions" new_files
 changed() {
     private "$blobs" && chmod 600 "$a" && PNETCDF_HINTS=nc_blob_join=close launch 2 "$program" append "$a" &&
         [ "$(rights "$a")" = "600 $group" ]
 }
-check "as they are when it is joined" changed
+check "a joined file gets the master's permissions at that time" changed
 tools() {
     private "$blobs" && ./ncmpijoin "$a" "$o" && [ "$(rights "$o")" = "640 $group" ] || return
     rm "$o" && ./ncmpicopy "$a" "$o" && [ "$(rights "$o")" = "640 $group" ] || return
     chmod 644 "$o" && ./ncmpicopy -f "$a" "$o" && [ "$(rights "$o")" = "640 $group" ] || return
     rm "$o" && PNETCDF_HINTS=$blobs launch 2 ./ncmpicopy "$a" "$o" && [ "$(rights "$o"*)" = "640 $group" ]
 }
-check "files that tools make of them" tools
+check "ncmpijoin and ncmpicopy preserve permissions" tools
 
 # ---- names ----
 
@@ -200,25 +176,25 @@ long() {
     local name
     rm -rf "$where"/*
     name=$where/$(printf 'n%.0s' {1..231})
-    PNETCDF_HINTS=$blobs says 'its name is too long for the files beside it' launch 2 "$program" make "$name" &&
+    PNETCDF_HINTS=$blobs says 'the name is too long' launch 2 "$program" make "$name" &&
         [ "$(ls "$where")" = said ] && name=${name%n} &&
         PNETCDF_HINTS="$blobs;nc_blob_join=close" launch 2 "$program" make "$name" && whole "$name" &&
         PNETCDF_HINTS=$blobs launch 2 "$program" make "$name" && whole "$name" && ./ncmpijoin -r "$name" "$o" && whole "$o"
 }
-check "a name too long for the files beside it is told before anything is made" long
+check "a name too long for subfiles is refused before a file is created" long
 strangers() {
     local what
     rm -rf "$where"/*
     echo mine >"$a.0001"
-    what='a.nc.0001: a file that is no subfile has the name that a subfile of .*a.nc needs'
+    what='a.nc.0001: a file that is not a subfile has the name that a subfile of .*a.nc requires'
     PNETCDF_HINTS=$blobs says "$what" launch 2 "$program" make "$a" && [ "$(cat "$a.0001")" = mine ] || return
     fresh && mv "$a" "$where/b.nc" && cp "$a.0001" "$where/kept"
-    what='a.nc.000[01]: a subfile of another dataset has the name that a subfile of .*a.nc needs'
+    what='a.nc.000[01]: a subfile of another dataset has the name that a subfile of .*a.nc requires'
     PNETCDF_HINTS=$blobs says "$what" launch 2 "$program" make "$a" && cmp "$a.0001" "$where/kept"
 }
-check "somebody's file of a subfile's name is left alone" strangers
+check "another program's file with a subfile's name is kept" strangers
 
-# ---- many ----
+# ---- many datasets ----
 
 few_descriptors() {
     rm -rf "$where"/* && ulimit -n 100 || return
@@ -228,12 +204,12 @@ many() {
     rm -rf "$where"/* && ulimit -n "$(ulimit -H -n)" &&
         PNETCDF_HINTS=$blobs launch 2 "$program" many "$a" 1000 && whole "$a.999.nc"
 }
-check "too many at once are told" eval '(few_descriptors)'
+check "too many open datasets are an error" eval '(few_descriptors)'
 if [ "${BLOB_OWNERS-}" != all ]; then
-    skip "a thousand datasets at once" "BLOB_OWNERS=all has them"
+    skip "a thousand datasets may be open" "BLOB_OWNERS=all has them"
 elif [ "$(ulimit -H -n)" = unlimited ] || [ "$(ulimit -H -n)" -ge 4000 ]; then
-    check "a thousand datasets at once" eval '(many)'
+    check "a thousand datasets may be open" eval '(many)'
 else
-    skip "a thousand datasets at once" "ulimit -n"
+    skip "a thousand datasets may be open" "ulimit -n"
 fi
 finish

@@ -1,5 +1,6 @@
-/* Lists of segments in any order, which cannot go to a blob as they are: what is put last
- * counts, and pieces that lie side by side are written as one. */
+/* Tests puts of segments that are listed in an arbitrary order, which is not their order
+ * in the blob. If an element is listed twice, its last value takes precedence. Adjacent
+ * pieces must be written together. */
 #include <stdlib.h>
 
 #include "../api/made_dataset.h"
@@ -26,13 +27,13 @@ static struct scene define(void)
     return s;
 }
 
-/* A list of elements, each process's own: number i is at i * nprocs + rank. */
+/* This process's elements: numbers[i] = k selects element k * nprocs + rank. */
 struct list {
     MPI_Offset at[N + MORE][2], *starts[N + MORE];
     int numbers[N + MORE], n;
 };
 
-/* All of them in random order; `more` of them once more. */
+/* Lists all of this process's elements and `more` repetitions, in random order. */
 static void draw(struct list *l, int more)
 {
     for (l->n = 0; l->n < N; l->n++)
@@ -46,8 +47,8 @@ static void draw(struct list *l, int more)
     }
 }
 
-/* Of a variable of records: of this one. Values go up along the list; what each element
- * has in the end goes to `last`. */
+/* Puts a list into record `record`, or into a fixed-size variable if `record` is -1. The
+ * values increase along the list. Sets `last` to the final value of each element. */
 static int put(struct list *l, int ncid, int varid, int record, int add, int last[N])
 {
     int values[N + MORE], at = record >= 0;
@@ -74,7 +75,7 @@ static void check_values(int ncid, int varid, int record, const int last[N])
     CHECK_EQ(0, wrong);
 }
 
-static void the_last_of_a_list_counts(void)
+static void the_last_occurrence_of_an_element_in_a_list_takes_precedence(void)
 {
     struct scene s = define();
     static struct list l;
@@ -96,9 +97,9 @@ static void the_last_of_a_list_counts(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-static void pieces_side_by_side_are_one_write(void)
+static void adjacent_pieces_are_written_at_once(void)
 {
-    enum { FEW = 8 }; /* the values, the number of records, sums that are taken away */
+    enum { FEW = 8 }; /* maximum number of writes: values, record count, checksums */
     struct scene s = define();
     static struct list l;
     int last[N] = {0};
@@ -115,8 +116,8 @@ static void pieces_side_by_side_are_one_write(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-/* Whatever order they are asked for in, and with whatever between them. */
-static void what_is_got_is_moved_once(void)
+/* Gets all elements, or a random half of them, in random order. */
+static void elements_of_a_get_are_moved_only_once(void)
 {
     enum { MOST = N * sizeof(short) + 100 };
     struct scene s = define();
@@ -146,9 +147,10 @@ static void what_is_got_is_moved_once(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-/* A list of 64 MiB in pieces of 32 KiB, backwards: values of which copies would be more
- * than the library's are written from where they are. */
-static void much_is_not_all_copied(void)
+/* Puts a list of 2048 pieces of 32 KiB each (64 MiB in total), from the last piece to the
+ * first. Copies of all values would exceed the memory limit, so the library must write
+ * the pieces directly from the caller's buffer. */
+static void a_large_list_is_put_without_copying_all_values(void)
 {
     enum { PIECE = 8192, PIECES = 2048, MOST = 40 << 20 };
     static MPI_Offset at[PIECES][1], *starts[PIECES];
@@ -184,10 +186,12 @@ static void much_is_not_all_copied(void)
 }
 
 static const struct check_test tests[] = {
-    {"much is not all copied", much_is_not_all_copied, 0},
-    {"the last of a list counts", the_last_of_a_list_counts, CHECK_FORMATS},
-    {"pieces side by side are one write", pieces_side_by_side_are_one_write, 0},
-    {"what is got is moved once", what_is_got_is_moved_once, 0},
+    {"a large list is put without copying all values",
+     a_large_list_is_put_without_copying_all_values, 0},
+    {"the last occurrence of an element in a list takes precedence",
+     the_last_occurrence_of_an_element_in_a_list_takes_precedence, CHECK_FORMATS},
+    {"adjacent pieces are written at once", adjacent_pieces_are_written_at_once, 0},
+    {"elements of a get are moved only once", elements_of_a_get_are_moved_only_once, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,5 @@
-/* What a dataset in subfiles counts and traces: what went where. */
+/* Tests that statistics and traces of a dataset in subfiles show how much was written to
+ * which file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ struct scene {
     int ncid, shared, single, gaps;
 };
 
-/* `single` is process 0's, and `gaps` has an element that nobody puts at first. */
+/* Creates the dataset. put_all puts `single`, and the last element of `gaps`, only on
+ * process 0. */
 static struct scene define(const char *const hints[][2], int n)
 {
     struct scene s = {.ncid = -1};
@@ -47,7 +49,7 @@ static void put_all(const struct scene *s)
                                               first ? &one : &none, values));
 }
 
-static void what_goes_where_is_counted(void)
+static void bytes_are_counted_by_destination(void)
 {
     struct scene s = define(NULL, 0);
     int values[N];
@@ -58,8 +60,10 @@ static void what_goes_where_is_counted(void)
     CHECK_EQ(first ? 8 * N + 2 : 0, count_of(s.ncid, "blob_master_put_bytes"));
     CHECK_EQ(2, count_of(s.ncid, "blob_subfiles"));
     CHECK_EQ(2, count_of(s.ncid, "blob_decompositions"));
-    /* One run a map: its number, place, length, and where the blob is. */
-    CHECK_EQ(2 * (4 + 8 + 8 + 4 + 4), count_of(s.ncid, "blob_map_bytes"));
+    /* If a blob has a single run, its map consists of the number of runs, the blob's
+     * first element and element count, the map's checksum, and the run's offset and
+     * length. */
+    CHECK_EQ(2 * (4 + 8 + 8 + 8 + 4 + 4), count_of(s.ncid, "blob_map_bytes"));
     CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(s.ncid, s.shared, &start, &count, values));
     CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(s.ncid, s.single, values));
     CHECK_EQ(4 * N, count_of(s.ncid, "blob_get_bytes"));
@@ -67,7 +71,7 @@ static void what_goes_where_is_counted(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
-static void a_trace_tells_of_subfiles(void)
+static void a_trace_includes_accesses_to_subfiles(void)
 {
     char name[4096];
     snprintf(name, sizeof name, "%s", check_path("t.json"));
@@ -84,23 +88,24 @@ static void a_trace_tells_of_subfiles(void)
     free(text);
 }
 
-/* The text of a file; the caller's to free. */
+/* Returns the contents of a file, terminated by a null byte. The caller must free
+ * them. */
 static char *text_of(const char *path)
 {
     size_t length = 0;
     char *text = (char *)check_read_file(path, &length);
-    if (text != NULL) text[length] = '\0'; /* there is room for it */
+    if (text != NULL) text[length] = '\0'; /* check_read_file allocates an extra byte */
     return text;
 }
 
-/* The first number behind `what`; -1: it is not there. */
+/* Returns the first number after `what`, or -1 if there is none. */
 static long long number_behind(const char *text, const char *what)
 {
     const char *at = text == NULL ? NULL : strstr(text, what);
     return at == NULL ? -1 : strtoll(at + strlen(what), NULL, 10);
 }
 
-static void compression_is_told_by_variable(void)
+static void compression_is_reported_for_each_variable(void)
 {
     char report[1000], trace[1000];
     const char *const hints[][2] = {
@@ -127,9 +132,11 @@ static void compression_is_told_by_variable(void)
 }
 
 static const struct check_test tests[] = {
-    {"what goes where is counted", what_goes_where_is_counted, CHECK_SEVERAL},
-    {"a trace tells of subfiles", a_trace_tells_of_subfiles, CHECK_SEVERAL},
-    {"compression is told by variable", compression_is_told_by_variable, CHECK_SEVERAL},
+    {"bytes are counted by destination", bytes_are_counted_by_destination, CHECK_SEVERAL},
+    {"a trace includes accesses to subfiles", a_trace_includes_accesses_to_subfiles,
+     CHECK_SEVERAL},
+    {"compression is reported for each variable",
+     compression_is_reported_for_each_variable, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,6 @@
-/* What nobody has put: in a variable that is settled late, in records that were passed
- * over, where no map of a decomposition names it. It reads as in an ordinary file: zeros.
- */
+/* Tests elements that no process has put: in variables that receive their decomposition
+ * late, in skipped records, and outside of all maps. They must read as zeros, as in an
+ * ordinary file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static int value_of(int record, int i)
     return 1000 * (record + 1) + i;
 }
 
-/* Each process an even part of a record. */
+/* Puts a record. Each process puts an equal part of it. */
 static void put_record(int ncid, int id, int record)
 {
     int values[N];
@@ -36,7 +36,8 @@ static void put_record(int ncid, int id, int record)
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, id, start, count, values));
 }
 
-/* Records as bits; the others are zeros. */
+/* Checks that the records whose bits are set in `put` have values, and that all others
+ * are zero. */
 static void check_records(int ncid, int id, unsigned put)
 {
     int values[NRECORDS * N];
@@ -47,7 +48,8 @@ static void check_records(int ncid, int id, unsigned put)
             if (!CHECK_EQ(put >> r & 1 ? value_of(r, i) : 0, values[r * N + i])) return;
 }
 
-/* By those who put it, by readers, and by one alone. */
+/* Runs the check three times: while the writer still has the dataset open, after a
+ * collective reopen for reading, and after a reopen by process 0 alone. */
 static void check_all(int ncid, int id, void (*check_one)(int ncid, int id, unsigned put),
                       unsigned put)
 {
@@ -69,9 +71,10 @@ static const char *const hints[] = {
     "nc_blob=enable;nc_num_subfiles=2;nc_blob_join=close", ""};
 enum { HINTS = sizeof hints / sizeof *hints };
 
-/* Of another length, so that it is not settled along with the first; the subfile has
- * records by then, which move. */
-static void in_a_variable_that_is_settled_late(void)
+/* The second variable has a different length than the first, so it does not receive its
+ * decomposition at the same time. When it does, the subfile already has records, which
+ * must be moved. */
+static void unwritten_values_are_filled_variable_decomposed_late(void)
 {
     for (int i = 0; i < HINTS; i++) {
         int dims[2], ncid = create(hints[i], dims), first[2] = {dims[0], -1};
@@ -93,8 +96,9 @@ static void in_a_variable_that_is_settled_late(void)
     }
 }
 
-/* Added when there are records already, in the master and in subfiles. */
-static void in_a_variable_that_is_added(void)
+/* The variable is added after records have been written to the master file and
+ * subfiles. */
+static void unwritten_values_are_filled_added_variable(void)
 {
     for (int i = 0; i < HINTS; i++) {
         int dims[2], ncid = create(hints[i], dims);
@@ -112,7 +116,7 @@ static void in_a_variable_that_is_added(void)
     }
 }
 
-static void in_records_that_are_passed_over(void)
+static void unwritten_values_are_filled_skipped_records(void)
 {
     for (int i = 0; i < HINTS; i++) {
         int dims[2], ncid = create(hints[i], dims);
@@ -124,9 +128,9 @@ static void in_records_that_are_passed_over(void)
     }
 }
 
-/* ---- land alone ---- */
+/* ---- maps with only land points ---- */
 
-/* Two of three elements; the second process has none. */
+/* Returns true for two of every three elements. */
 static bool is_land(int i)
 {
     return i % 3 > 0;
@@ -152,7 +156,9 @@ static void put_land(int ncid, int id, int record)
     CHECK_NC(NC_NOERR, ncmpi_put_varn_int_all(ncid, id, n, starts, NULL, values));
 }
 
-/* put: records in which element 0, at sea, has been put later. */
+/* Checks that all land points have values, and that sea points are zero. The exception
+ * is element 0, a sea point: it also has a value in the records whose bits are set in
+ * `put`. */
 static void check_land(int ncid, int id, unsigned put)
 {
     int values[2 * N];
@@ -165,7 +171,7 @@ static void check_land(int ncid, int id, unsigned put)
         }
 }
 
-static void where_no_map_names_it(void)
+static void unwritten_values_are_filled_elements_outside_of_all_maps(void)
 {
     for (int i = 0; i < HINTS; i++) {
         int dims[2], ncid = create(hints[i], dims), value = value_of(1, 0);
@@ -184,11 +190,14 @@ static void where_no_map_names_it(void)
 }
 
 static const struct check_test tests[] = {
-    {"in a variable that is settled late", in_a_variable_that_is_settled_late,
-     CHECK_FORMATS},
-    {"in a variable that is added", in_a_variable_that_is_added, CHECK_FORMATS},
-    {"in records that are passed over", in_records_that_are_passed_over, 0},
-    {"where no map names it", where_no_map_names_it, 0},
+    {"unwritten values are filled: variable decomposed late",
+     unwritten_values_are_filled_variable_decomposed_late, CHECK_FORMATS},
+    {"unwritten values are filled: added variable",
+     unwritten_values_are_filled_added_variable, CHECK_FORMATS},
+    {"unwritten values are filled: skipped records",
+     unwritten_values_are_filled_skipped_records, 0},
+    {"unwritten values are filled: elements outside of all maps",
+     unwritten_values_are_filled_elements_outside_of_all_maps, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,4 @@
-/* A small dataset in the subfiles of other libraries, made by one process. */
+/* Creates, on one process, a small dataset in the subfile layouts of other libraries. */
 #include "foreign_make.h"
 
 #include <mpi.h>
@@ -28,7 +28,8 @@ static const struct {
     MPI_Offset length;
 } dims[NDIMS] = {{"time", NC_UNLIMITED}, {"lev", NLEV}, {"ncol", NCOL}, {"nbnd", NBND}};
 
-/* number: its decomposition in E3SM's layout; 0: none. divided: PnetCDF's does. */
+/* A variable. `number` is its decomposition in E3SM's layout, or 0 if it has none.
+ * `divided` is set if PnetCDF divides it among the subfiles. */
 struct var {
     const char *name;
     int type, ndims, dimids[3], number;
@@ -51,7 +52,7 @@ static int first_dim(const struct var *v)
     return v->ndims > 0 && v->dimids[0] == TIME;
 }
 
-/* Elements of a record. */
+/* Returns the number of elements per record. */
 static int nelems(const struct var *v)
 {
     int n = 1;
@@ -68,7 +69,8 @@ static bool is_fault(const char *name)
     return strcmp(fault, name) == 0;
 }
 
-/* Columns that no map names: about a third of them, the first and the last, too. */
+/* Returns true if the element's column is not in any map. In the variants with sea
+ * points, this is about a third of the columns, including the first and the last one. */
 static bool is_at_sea(int element)
 {
     int column = element % NCOL;
@@ -111,8 +113,10 @@ static void put_int(int ncid, int varid, const char *name, int n, const int *val
     must(ncmpi_put_att_int(ncid, varid, name, NC_INT, n, values), name);
 }
 
-/* Elements list[0..n) of one record, or of the whole, to `at` on of a variable of one
- * fixed dimension, or to all of it. */
+/* Puts one record of a variable, or all of a fixed-size variable. The values are those of
+ * elements list[0..n), or of elements 0 to n - 1 if list is NULL. If the variable has a
+ * single fixed dimension, the values are put at indices `at` to at + n - 1; otherwise
+ * they cover all fixed dimensions. */
 static void put(int ncid, int id, const struct var *v, int record, const int *list, int n,
                 MPI_Offset at)
 {
@@ -147,7 +151,7 @@ static void put_whole(int ncid, int id, const struct var *v)
         put(ncid, id, v, r, NULL, nelems(v), 0);
 }
 
-/* ---- one file ---- */
+/* ---- a single file ---- */
 
 static void write_whole(const char *name)
 {
@@ -172,10 +176,10 @@ static int owner(int decomposition, int element)
     return process == 2 && is_fault("land") ? 3 : process;
 }
 
-/* A blob: its runs, which of some processes go downwards. */
+/* A blob's runs, which are in descending order on some processes, and its elements. */
 struct blob {
     int n, offsets[MOST], lengths[MOST], nelems, elements[MOST];
-    int lost; /* elements that no run names any more */
+    int lost; /* number of elements that are not in any run */
 };
 
 static void add_run(struct blob *b, int at, int n)
@@ -220,7 +224,7 @@ static void put_facts(int ncid, int number)
     must(ncmpi_put_att_text(ncid, NC_GLOBAL, "title", 5, "words"), "title");
 }
 
-/* The maps of one subfile. */
+/* The maps in one subfile. */
 struct maps {
     struct blob blobs[NPROCS];
     int first, n, most, nelems, dim, vars[5];
@@ -329,7 +333,7 @@ static void write_e3sm(const char *name, int group)
     must(ncmpi_close(ncid), "close");
 }
 
-/* A file with a header and nothing behind it. */
+/* Writes E3SM's master file, which contains only a header. */
 static void write_master(const char *name)
 {
     MPI_Offset size = 0;
@@ -351,7 +355,8 @@ static void write_master(const char *name)
 
 #define SUBFILING "_PnetCDF_SubFiling."
 
-/* Where the part of a dimension begins. */
+/* Returns the first index of the given part of a dimension that is divided among the
+ * subfiles. */
 static int low_of(int length, int part)
 {
     return (length * part + nsubfiles - 1) / nsubfiles;

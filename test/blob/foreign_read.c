@@ -1,5 +1,6 @@
-/* Datasets that other libraries put into subfiles are read as the one that each stands
- * for, by any number of processes, with every access; what is wrong with one is told. */
+/* Tests datasets that other libraries wrote into subfiles. Each must read as a single
+ * dataset, with any number of processes and every kind of access, and errors in the
+ * subfiles must be reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static int open_to_read(const char *name)
     return ncid;
 }
 
-/* ---- the same definitions ---- */
+/* ---- comparing the definitions ---- */
 
 static void same_atts(int a, int b, int varid)
 {
@@ -82,13 +83,13 @@ static int same_definitions(int a, int b)
     return nvars[0];
 }
 
-/* ---- the same values ---- */
+/* ---- comparing the values ---- */
 
 struct slab {
     MPI_Offset start[3], count[3], stride[3], imap[3], n;
 };
 
-/* Each process's own, of 0 elements now and then. */
+/* Returns a random slab, different on each process, sometimes with 0 elements. */
 static struct slab random_slab(int ncid, int varid)
 {
     struct slab s = {.n = 1};
@@ -192,18 +193,19 @@ static void read_all_layouts(const char *which, int most)
         }
 }
 
-static void any_access_reads_the_whole(void)
+static void any_access_reads_all_values(void)
 {
     read_all_layouts("", 6);
 }
 
-/* As in a file that nobody has put them into. */
-static void what_no_map_names_is_zeros(void)
+/* Elements that are in no map must have the same value as unwritten elements of an
+ * ordinary file. */
+static void elements_outside_of_all_maps_are_zero(void)
 {
     read_all_layouts("land", 3);
 }
 
-static void the_path_is_as_it_was_given(void)
+static void the_path_is_returned_as_it_was_given(void)
 {
     char path[4096] = "";
     int length = 0;
@@ -214,7 +216,7 @@ static void the_path_is_as_it_was_given(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* ---- what cannot be ---- */
+/* ---- errors ---- */
 
 static void writing_is_refused(void)
 {
@@ -226,7 +228,7 @@ static void writing_is_refused(void)
     }
 }
 
-/* What opening it, or reading all of one variable, comes to. */
+/* Opens the dataset and reads all of one variable. Returns the first error. */
 static int read_all(const char *name, const char *variable)
 {
     static double values[MOST];
@@ -240,7 +242,7 @@ static int read_all(const char *name, const char *variable)
     return err;
 }
 
-static void bad_maps_are_told(void)
+static void bad_maps_are_reported(void)
 {
     static const struct {
         const char *layout, *wrong, *variable;
@@ -263,7 +265,7 @@ static void bad_maps_are_told(void)
 
 static const char *const seconds[] = {".0001", ".0001", ".subfile_1.nc"};
 
-static void a_subfile_is_missing(void)
+static void a_missing_subfile_is_an_error(void)
 {
     for (int i = 0; i < LAYOUTS; i++) {
         char name[32];
@@ -275,8 +277,9 @@ static void a_subfile_is_missing(void)
     }
 }
 
-/* It is cut at any byte: an error, at the latest where its values are read. */
-static void a_subfile_is_cut_off(void)
+/* Truncates a subfile. An error must be returned when its values are read, if not
+ * earlier. */
+static void a_truncated_subfile_is_an_error(void)
 {
     for (int i = 0; i < LAYOUTS; i++) {
         char name[32];
@@ -293,9 +296,9 @@ static void a_subfile_is_cut_off(void)
     }
 }
 
-/* ---- removing one ---- */
+/* ---- removing a dataset ---- */
 
-/* A subfile's name, or that of one more than there are. */
+/* Returns the name of subfile `number`, which need not exist. */
 static const char *part_of(int layout, const char *name, int number)
 {
     static char path[4200];
@@ -317,7 +320,7 @@ static void delete (const char *name, int expected)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void deleting_one_removes_all_of_it(void)
+static void deleting_a_dataset_deletes_its_subfiles(void)
 {
     for (int i = 0; i < LAYOUTS; i++) {
         make(layouts[i], "d.nc", 3, "");
@@ -338,9 +341,9 @@ static void write_words(const char *name)
     CHECK(fputs("words", f) >= 0 && fclose(f) == 0);
 }
 
-/* Others that have the name of a subfile: another dataset, words, the subfile of another
- * number; and one that has more subfiles. */
-static void what_is_not_its_own_is_kept(void)
+/* Deleting a dataset must not remove other files that have the name of one of its
+ * subfiles: another dataset, a text file, or a subfile of another dataset. */
+static void files_that_are_not_its_subfiles_are_kept(void)
 {
     for (int i = 0; i < LAYOUTS; i++) {
         char first[4200], last[4200];
@@ -362,8 +365,9 @@ static void what_is_not_its_own_is_kept(void)
     }
 }
 
-/* E3SM's a program makes by their names, perhaps before the file that tells of them. */
-static void making_one_anew_removes_what_the_library_made(void)
+/* A create must remove PnetCDF's subfiles, but not E3SM's: E3SM creates its subfiles
+ * again under the same names, possibly before the file that refers to them. */
+static void a_create_removes_only_subfiles_that_PnetCDF_made(void)
 {
     for (int i = 0; i < LAYOUTS; i++) {
         int ncid, nvars = -1;
@@ -381,7 +385,7 @@ static void making_one_anew_removes_what_the_library_made(void)
     }
 }
 
-static void nothing_is_nothing(void)
+static void subfiles_without_their_dataset_cannot_be_opened(void)
 {
     int ncid;
     CHECK_NC(NC_ENOENT, ncmpi_open(MPI_COMM_WORLD, check_path("no.nc"), NC_NOWRITE,
@@ -392,8 +396,8 @@ static void nothing_is_nothing(void)
                                    MPI_INFO_NULL, &ncid));
 }
 
-/* A subfile by its own name is the dataset that it is by itself. */
-static void a_subfile_by_its_name(void)
+/* If a subfile is opened by its own name, it reads as an ordinary dataset. */
+static void a_subfile_opened_by_its_own_name_is_a_dataset(void)
 {
     int dim;
     make("e3sm", "s.nc", 2, "");
@@ -403,19 +407,23 @@ static void a_subfile_by_its_name(void)
 }
 
 static const struct check_test tests[] = {
-    {"any access reads the whole", any_access_reads_the_whole, 0},
-    {"what no map names is zeros", what_no_map_names_is_zeros, 0},
-    {"the path is as it was given", the_path_is_as_it_was_given, 0},
+    {"any access reads all values", any_access_reads_all_values, 0},
+    {"elements outside of all maps are zero", elements_outside_of_all_maps_are_zero, 0},
+    {"the path is returned as it was given", the_path_is_returned_as_it_was_given, 0},
     {"writing is refused", writing_is_refused, 0},
-    {"bad maps are told", bad_maps_are_told, 0},
-    {"a subfile is missing", a_subfile_is_missing, 0},
-    {"a subfile is cut off", a_subfile_is_cut_off, 0},
-    {"deleting one removes all of it", deleting_one_removes_all_of_it, 0},
-    {"what is not its own is kept", what_is_not_its_own_is_kept, 0},
-    {"making one anew removes what the library made",
-     making_one_anew_removes_what_the_library_made, 0},
-    {"nothing is nothing", nothing_is_nothing, 0},
-    {"a subfile by its own name is one by itself", a_subfile_by_its_name, 0},
+    {"bad maps are reported", bad_maps_are_reported, 0},
+    {"a missing subfile is an error", a_missing_subfile_is_an_error, 0},
+    {"a truncated subfile is an error", a_truncated_subfile_is_an_error, 0},
+    {"deleting a dataset deletes its subfiles", deleting_a_dataset_deletes_its_subfiles,
+     0},
+    {"files that are not its subfiles are kept", files_that_are_not_its_subfiles_are_kept,
+     0},
+    {"a create removes only subfiles that PnetCDF made",
+     a_create_removes_only_subfiles_that_PnetCDF_made, 0},
+    {"subfiles without their dataset cannot be opened",
+     subfiles_without_their_dataset_cannot_be_opened, 0},
+    {"a subfile opened by its own name is a dataset",
+     a_subfile_opened_by_its_own_name_is_a_dataset, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* Calls that fail and are made again, in random programs: in the end all values are those
- * that the same puts give without a log. */
+/* Runs random programs in which some calls fail and are repeated. In the end, the dataset
+ * must contain the same values as it would without a log. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,22 +8,23 @@
 #include "fault.h"
 #include "pnetcdf.h"
 
-/* W of each record, too; at most PARTS processes. */
+/* Dimensions of the variables. A fixed-size variable, or a record of a record variable,
+ * has W elements. At most PARTS processes put to a variable. */
 enum { PARTS = 4, PART = 23, W = PARTS * PART, RECS = 5, POSTS = 4 };
 
-/* What the dataset has to have: every process knows it. NONE: nobody has written there.
- */
+/* Special values in `expected`, the contents that every process expects the dataset to
+ * have. NONE permits any value. */
 enum { NONE = -77, FILL = -5 };
 enum {
     FIXED,
     RECORDS,
     OWN,
     VARS
-}; /* of OWN each process writes a part that is its own */
-static int expected[VARS][RECS][W]; /* a fixed variable has one row */
+}; /* in OWN, each process always writes to the same part */
+static int expected[VARS][RECS][W]; /* a fixed-size variable has only row 0 */
 static int records;
-static bool logs_fail; /* sometimes, when something is put */
-static bool unlogged;  /* some log did not take all: what it lacks is not safe there */
+static bool logs_fail; /* whether logs sometimes fail during a put */
+static bool unlogged;  /* whether the log may lack values until a flush */
 static const char *way;
 
 /* ---- the dataset ---- */
@@ -79,7 +80,7 @@ static bool failed_anywhere(int rc)
     return failed;
 }
 
-/* Often some writes to the file fail from here on, of one process or of all. */
+/* Often makes some later writes to the file fail, on one process or on all. */
 static void arm(void)
 {
     int nth = 1 + (int)check_random(5), who = (int)check_random(3);
@@ -91,7 +92,8 @@ static void arm(void)
     if (check_random(3) > 0) CHECK(fault_arm(plan));
 }
 
-/* Sometimes the log of some process, or of all, takes no more: it goes on without. */
+/* Sometimes makes the log fail, on one process or on all. The affected processes then
+ * continue without a log. */
 static void arm_log(void)
 {
     if (!logs_fail || check_random(6) > 0) return;
@@ -104,7 +106,8 @@ static void arm_log(void)
     CHECK(fault_arm(plan));
 }
 
-/* A collective call under faults, and again without, if it has failed anywhere. */
+/* Makes a collective call with faults. If it fails on any process, repeats it without
+ * faults. */
 static int do_again(int ncid, int (*call)(int))
 {
     arm();
@@ -118,12 +121,13 @@ static int do_again(int ncid, int (*call)(int))
 
 /* ---- steps ---- */
 
-/* Elements [from, from + n) of a row. */
+/* The elements [from, from + n) of a row. */
 struct slab {
     int var, row, from, n;
 };
 
-/* As all know it; of the process that puts it. */
+/* Updates the expected values after a put. All processes call this function, regardless
+ * of which of them makes the put. */
 static void expect(const struct slab *s, int value)
 {
     for (int i = s->from; i < s->from + s->n; i++)
@@ -140,7 +144,8 @@ static struct slab random_slab(int var, int low, int high)
     return s;
 }
 
-/* start and count of its variable: that many numbers from `first` on. */
+/* Sets start and count for a record variable. Returns the index of the first element that
+ * applies to the slab's variable, which may lack the record dimension. */
 static int place(const struct slab *s, MPI_Offset *start, MPI_Offset *count)
 {
     start[0] = s->row;
@@ -156,7 +161,7 @@ static void fill_values(const struct slab *s, int value, int *values)
         values[i] = value + s->from + i;
 }
 
-/* All put together: this process's part. */
+/* Puts this process's slab collectively. The slab may be empty. */
 static void put_mine(int ncid, const struct slab *mine, int step)
 {
     MPI_Offset start[2], count[2];
@@ -168,7 +173,7 @@ static void put_mine(int ncid, const struct slab *mine, int step)
     unlogged |= failed_anywhere(fault_disarm());
 }
 
-/* One process puts anywhere. */
+/* Puts a random slab on one process. The others put nothing. */
 static void put_one(int ncid, int step)
 {
     struct slab mine = {0}, s = random_slab((int)check_random(OWN), 0, W);
@@ -177,8 +182,8 @@ static void put_one(int ncid, int step)
     put_mine(ncid, &mine, step);
 }
 
-/* Each puts in a part of the variable, which moves from step to step, unless it is the
- * one of which each has its own. */
+/* Each process puts to one part of the variable. The parts are assigned at random, except
+ * in OWN, in which each process always writes to the same part. */
 static void put_parts(int ncid, int step)
 {
     struct slab mine = {0};
@@ -192,7 +197,7 @@ static void put_parts(int ncid, int step)
     put_mine(ncid, &mine, step);
 }
 
-/* This process posts n puts, and all wait for them. */
+/* Posts n puts on this process, and waits for them on all processes. */
 static int post_all(int ncid, const struct slab *s, int n, int step)
 {
     int values[POSTS][W], ids[POSTS], statuses[POSTS];
@@ -206,8 +211,8 @@ static int post_all(int ncid, const struct slab *s, int n, int step)
     return ncmpi_wait_all(ncid, n, ids, statuses);
 }
 
-/* One process posts some, which may overlap. What could not be brought to the file when
- * it was waited for is in the log, or has failed if there was none. */
+/* Posts puts, which may overlap, on one process. If the wait cannot write them to the
+ * file, they must remain in the log. Without a log, they must be repeated. */
 static void post_and_wait(int ncid, int step)
 {
     struct slab s[POSTS];
@@ -266,8 +271,7 @@ static int get_asked_row(int ncid)
     return get_row(ncid, asked_var, asked_row, values);
 }
 
-/* How many values of a row are not what they should be; what nobody has put may be any.
- */
+/* Returns the number of wrong values in a row. Ignores elements that were never put. */
 static int wrong_in_row(int ncid, int var, int row)
 {
     int values[W], wrong = 0;
@@ -289,7 +293,8 @@ static void check_values(int ncid, const char *when, int step)
         printf("# %s, step %d, %s; the last fault was %s\n", when, step, way, plan);
 }
 
-/* Everything has to move: sometimes a little, sometimes by more than all of it. */
+/* Adds an attribute of random length, so that all data must move. The distance may be a
+ * few bytes or more than the data's total size. */
 static void grow(int ncid)
 {
     static char text[20000];
@@ -305,10 +310,10 @@ static void grow(int ncid)
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, name, NC_SHORT, 1, &dim, &dim));
 }
 
-static int dataset; /* what the program is at */
+static int dataset; /* id of the dataset */
 
-/* What could be neither completed nor taken back is one of both after the next opening.
- */
+/* Closes and reopens the dataset after an enddef that could be neither completed nor
+ * undone. The open completes or undoes the enddef. */
 static int open_again(int ncid)
 {
     MPI_Info info = new_info();
@@ -365,8 +370,9 @@ static void take_step(int ncid, int step)
 
 /* ---- programs ---- */
 
-/* Closing cannot be done again: what it could not bring to the file the next opening
- * does, as far as it is in the logs. */
+/* Closes the dataset, possibly with faults, and checks its values. A close cannot be
+ * repeated, so values that it could not write to the file must be written by the next
+ * open, which finds them in the logs. */
 static void close_and_look(int ncid, int steps)
 {
     MPI_Info info = new_info();
@@ -393,7 +399,7 @@ static void run_programs(int programs)
     }
 }
 
-static void calls_that_failed_are_made_again(void)
+static void failed_writes_are_repeated(void)
 {
     static const char *const ways[] = {
         "",
@@ -412,10 +418,10 @@ static void calls_that_failed_are_made_again(void)
     logs_fail = false;
 }
 
-/* One write of many fails, the nth: what this process has put over it is written again
- * behind it, also where other variables, which processes contest, go to the file after
- * it. */
-static void what_is_put_over_a_failed_write_follows_it(void)
+/* Makes the nth write to the file fail. Later puts by this process that overlap the
+ * failed write must be written after it, even if contested variables are written in
+ * between. */
+static void a_later_put_is_written_after_the_failed_write_that_it_overlaps(void)
 {
     enum { MOST = 8 };
     way = "nc_burst_buf_flush_buffer_size=100;nc_transfer=direct";
@@ -451,9 +457,10 @@ static void put_one_as(int ncid, const struct slab *s, int rank, int step)
     put_mine(ncid, check.rank == rank ? s : &none, step);
 }
 
-/* One process's log takes nothing after its first put: what the others have put before
- * and after that comes to the file before and after it. */
-static void a_log_that_fails_keeps_the_order(void)
+/* Makes one process's log fail after its first put. The values that the process then puts
+ * without a log must be written after earlier puts by other processes, and before later
+ * ones. */
+static void puts_keep_their_order_when_one_process_log_fails(void)
 {
     static const char *const ways[] = {"", "romio_no_indep_rw=true",
                                        "nc_burst_buf_flush=flush_immediate"};
@@ -477,10 +484,11 @@ static void a_log_that_fails_keeps_the_order(void)
     }
 }
 
-/* ---- records ---- */
+/* ---- number of records ---- */
 
-/* Neither the log nor the file takes the put: the number of records stays what it was. */
-static void a_put_that_failed_adds_no_record(void)
+/* If neither the log nor the file accepts a put, the number of records must not
+ * change. */
+static void a_failed_put_adds_no_record(void)
 {
     for (int collective = 0; collective < 2; collective++) {
         MPI_Offset start[2] = {3, 0}, count[2] = {1, W}, n = -1;
@@ -497,7 +505,7 @@ static void a_put_that_failed_adds_no_record(void)
         CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
         CHECK_EQ(0, n);
         start[0] = 1;
-        if (!collective) ncmpi_end_indep_data(ncid); /* tells of what failed, or this: */
+        if (!collective) ncmpi_end_indep_data(ncid); /* this or the flush fails */
         ncmpi_flush(ncid);
         CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, RECORDS, start, count, values));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
@@ -510,11 +518,12 @@ static void a_put_that_failed_adds_no_record(void)
 }
 
 static const struct check_test tests[] = {
-    {"calls that failed are made again", calls_that_failed_are_made_again, 0},
-    {"what is put over a failed write follows it",
-     what_is_put_over_a_failed_write_follows_it, 0},
-    {"a log that fails keeps the order", a_log_that_fails_keeps_the_order, 0},
-    {"a put that failed adds no record", a_put_that_failed_adds_no_record, CHECK_FORMATS},
+    {"failed writes are repeated", failed_writes_are_repeated, 0},
+    {"a later put is written after the failed write that it overlaps",
+     a_later_put_is_written_after_the_failed_write_that_it_overlaps, 0},
+    {"puts keep their order when one process's log fails",
+     puts_keep_their_order_when_one_process_log_fails, 0},
+    {"a failed put adds no record", a_failed_put_adds_no_record, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

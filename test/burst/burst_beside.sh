@@ -1,12 +1,12 @@
 #!/bin/bash
-# Two programs at the logs of a job that was killed: openings and ncmpilog at the same time,
-# one that is stopped at one of its calls while another comes, the job itself still alive,
-# and logs or datasets that are put back from an earlier moment. Either a program is
-# refused, in words that say who has the log, or it does what it should; in the end every
-# value is there whose put had returned, and none that is older than another one.
+# Tests two programs that use the logs of a killed job. In various cases, opens and ncmpilog run at
+# the same time, one of them is stopped at one of its calls while another runs, the job itself is
+# still alive, or logs or datasets are restored from an older copy. Each program either succeeds, or
+# fails with a message that names the process that uses the log. In the end, every put that had
+# returned must be in the dataset, and no older value may have replaced a newer one.
 #
-#   BURST_BESIDE=N   N rounds more, each of a kind, at points and with another one chosen
-#                    by BURST_BESIDE_SEED
+#   BURST_BESIDE=N   runs N additional rounds, each with a random kind, random points and a random
+#                    second program; the seed is BURST_BESIDE_SEED
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch beside) || exit 99
@@ -18,14 +18,15 @@ export BURST_PUTS=20
 flush=nc_burst_buf_flush=flush_onclose
 hints() { echo "nc_burst_buf=enable;nc_burst_buf_dirname=${1:-$logs};$flush;nc_redef_wait_seconds=${patience:-0}"; }
 
-# ---- who comes ----
+# ---- programs ----
 
-# An opening for writing with the burst buffer, which reads all values back.
+# Opens the dataset for writing with the burst buffer, and reads all values back.
 opens() { PNETCDF_HINTS=$(hints) LD_PRELOAD=${preload-} timeout 60 $program check "$file" "$told" put; }
 replays() { LD_PRELOAD=${preload-} timeout 60 ./ncmpilog replay -q -r "$@" "$logs"; }
 all_there() { PNETCDF_HINTS='' timeout 60 $program check "$file" "$told" put; }
 
-# job POINT: killed there, or before.
+# job POINT: runs a job and kills it at POINT. If the job makes too few calls to reach POINT, it
+# ends normally.
 job() {
     wake
     rm -rf "$files" "$told".*
@@ -34,7 +35,7 @@ job() {
     [ -s "$told.0" ]
 }
 
-# stop POINT PROGRAM...: it is begun, and stands still there; false: it came to its end.
+# stop POINT PROGRAM...: starts a program and stops it at POINT. Fails if the program ended.
 stop() {
     local point=$1 state
     shift
@@ -50,7 +51,7 @@ stop() {
     return 1
 }
 wake() { if [ -n "${asleep-}" ]; then kill -CONT "$asleep" 2>/dev/null; fi; }
-# Its status; it gets a minute.
+# Continues the stopped program, waits for at most a minute, and returns its status.
 go_on() {
     local pid=$asleep try
     wake
@@ -69,16 +70,17 @@ names_it() { # FILE WHAT
 state() { cat "$file" | cksum; }
 is() { [ "$(state)" = "$1" ] || { echo "the dataset was changed"; return 1; }; }
 
-# Whoever was refused may come again; then all is there and no log is left.
+# Checks the outcome, even if a program was refused: the next open succeeds, all values are present,
+# and no log remains.
 in_the_end() {
     if [ -n "$(ls "$logs")" ]; then opens >"$where/last" 2>&1 || { cat "$where/last"; return 1; }; fi
     all_there || return 1
     [ -z "$(ls "$logs")" ] || { ls "$logs"; return 1; }
 }
 
-# ---- two at the same time ----
+# ---- two programs at the same time ----
 
-# at_once A B: commands; a refusal has words of one that is at work.
+# at_once A B: runs two commands. If one is refused, its message must name the other program.
 at_once() {
     local one two bad=0
     patience=10
@@ -90,26 +92,27 @@ at_once() {
     [ $bad = 0 ] && in_the_end
 }
 refusal() {
-    grep -Eq 'is being (replayed|written|redefined) by|has it to itself|open for writing by another|is in use by|redefinition of this dataset was interrupted|[Nn]o such file|is gone' "$1" || { cat "$1"; return 1; }
+    grep -Eq 'is being (replayed|written|redefined) by|is moving, joining or replaying|open for writing by another|is in use by|redefinition of this dataset was interrupted|[Nn]o such file|no longer exists' "$1" || { cat "$1"; return 1; }
 }
 two_replays() { job "$1" && at_once replays replays; }
 replay_and_opening() { job "$1" && at_once replays opens; }
 two_openings() { job "$1" && at_once opens opens; }
 
-# ---- one that stands still ----
+# ---- one program is stopped ----
 
-# beside KILL STOP FIRST SECOND...: FIRST is stopped, SECOND is refused or has nothing to
-# do, FIRST goes on and ends well.
+# beside KILL STOP FIRST SECOND...: stops FIRST and runs SECOND, which must be refused or have
+# nothing to do. FIRST then continues and must succeed.
 beside() {
     local kill=$1 point=$2 first=$3 before marked=false
     shift 3
     job "$kill" || return 1
-    # a redefinition that was interrupted is brought to its end before anything else
+    # an open first completes an interrupted redefinition, so the file may change although the open
+    # is refused
     [ "$(head -c 3 "$file")" = CDF ] || marked=true
     stop "$point" "$first" || { in_the_end; return; }
     before=$(state)
     if "$@" >"$where/other" 2>&1; then
-        # it came before or behind what FIRST does
+        # if SECOND changed anything, FIRST either has not begun its work or has completed it
         is "$before" || { go_on; in_the_end; return; }
     else
         refusal "$where/other" && { $marked || is "$before"; } || { go_on; return 1; }
@@ -117,8 +120,8 @@ beside() {
     go_on || refusal "$where/slow" || return 1
     in_the_end
 }
-# middle PROGRAM: it is stopped when the first values have gone to the file, and not at the
-# point before.
+# middle PROGRAM: stops the program at the first point at which it has written values to the file.
+# Finds the point by bisection.
 middle() {
     local low=8 high=100 point=54 before
     while :; do
@@ -144,14 +147,15 @@ replay_is_named() {
     before=$(state)
     if replays >"$where/other" 2>&1; then echo "it was replayed"; return 1; fi
     names_it "$where/other" replayed && is "$before" || return 1
-    # where there are locks, an opening does not come as far as to the log
+    # if locks work, the open fails before it reaches the log
     if opens >"$where/other" 2>&1; then echo "it was opened"; return 1; fi
-    grep -q 'has it to itself' "$where/other" || names_it "$where/other" replayed && is "$before" || return 1
+    grep -q 'is moving, joining or replaying' "$where/other" || names_it "$where/other" replayed && is "$before" || return 1
     go_on || { cat "$where/slow"; return 1; }
     in_the_end
 }
 
-# Recovering openings are waited for while they go on, and not when they stand still.
+# While an open recovers logs, other programs wait for it as long as it makes progress, but not if
+# it is stopped.
 opening_is_named() {
     local before
     middle open_alone || return 1
@@ -166,7 +170,7 @@ opening_is_named() {
     in_the_end
 }
 
-# The job is alive, and stands still.
+# Tests opens and ncmpilog while the job is alive but stopped.
 write_alone() { PNETCDF_HINTS=$(hints) LD_PRELOAD=${preload-} exec $program write "$file" "$told"; }
 job_is_alive() {
     local before
@@ -179,7 +183,7 @@ job_is_alive() {
     all_there && [ -z "$(ls "$logs")" ]
 }
 
-# The dataset is open for writing elsewhere, with other logs.
+# Tests a dataset that another program has open for writing with a different set of logs.
 other_logs() { PNETCDF_HINTS=$(hints "$files/logs2") exec $program again "$file"; }
 dataset_is_open() {
     local before
@@ -190,9 +194,9 @@ dataset_is_open() {
     is "$before" && go_on
 }
 
-# ---- without locks the record decides ----
+# ---- without file locks, the record in the log decides ----
 
-# The same for all that is started.
+# Runs a command in an environment in which all attempts to lock files fail.
 without_locks() {
     local preload=$fault
     export NCMPI_FAULT='lock:1+:ENOLCK:*'
@@ -205,8 +209,8 @@ elsewhere() {
     exec unshare -u bash -c 'hostname elsewhere && LD_PRELOAD=$1:$2 exec ./ncmpilog replay -q -r -f "$3"' - "$calls" "$fault" "$logs"
 }
 
-# One of another host had the log last: only the user knows whether that has ended. Should
-# it wake, it has lost the log.
+# If the log was last used on another host, only the user can know whether the process there has
+# ended. If that process resumes later, it must notice that another program has taken over the log.
 takes_over() {
     local before
     middle elsewhere || return 1
@@ -215,17 +219,17 @@ takes_over() {
         if $other >"$where/other" 2>&1; then echo "it was not refused"; return 1; fi
         names_it "$where/other" replayed elsewhere && grep -q 'replay -f' "$where/other" && is "$before" || return 1
     done
-    LD_PRELOAD=$preload ./ncmpilog replay -q -f "$logs" || return 1 # the logs stay
+    LD_PRELOAD=$preload ./ncmpilog replay -q -f "$logs" || return 1 # does not remove the logs
     all_there && PNETCDF_HINTS='' $program again "$file" || return 1
     before=$(state)
     if go_on; then echo "it went on"; return 1; fi
-    grep -q 'which has taken it over' "$where/slow" || { cat "$where/slow"; return 1; }
+    grep -q 'which has taken over the log' "$where/slow" || { cat "$where/slow"; return 1; }
     is "$before"
 }
 
-# ---- from an earlier moment ----
+# ---- restored copies ----
 
-# What was replayed once does not come back over newer values: not from a copy of the logs.
+# Logs that are restored from a copy after a replay must not overwrite newer values.
 put_back() {
     local before
     job "$1" || return 1
@@ -236,14 +240,14 @@ put_back() {
     if has_entries; then
         for other in replays opens; do
             if $other >"$where/out" 2>&1; then echo "$other: it was replayed"; return 1; fi
-            grep -q 'changed since' "$where/out" && is "$before" || { cat "$where/out"; return 1; }
+            grep -q 'changed after' "$where/out" && is "$before" || { cat "$where/out"; return 1; }
         done
     fi
     is "$before"
 }
-has_entries() { ./ncmpilog verify "$logs" 2>/dev/null | grep -q ' [1-9][0-9]* entries wait'; }
+has_entries() { ./ncmpilog verify "$logs" 2>/dev/null | grep -q ' [1-9][0-9]* entries pending'; }
 
-# Nor does a log to a dataset that is older than the job has seen it: it was restored.
+# A log must not be replayed into a dataset that was restored from a copy older than the job.
 restored() {
     local before
     job "$1" && touch -d '1 hour ago' "$file" || return 1
@@ -251,47 +255,47 @@ restored() {
     before=$(state)
     for other in replays opens; do
         if $other >"$where/out" 2>&1; then echo "$other: it was replayed"; return 1; fi
-        grep -q 'changed since' "$where/out" && is "$before" || { cat "$where/out"; return 1; }
+        grep -q 'changed after\|replaced by an older version' "$where/out" && is "$before" || { cat "$where/out"; return 1; }
     done
 }
 
-# Logs that were copied, and the job's dataset untouched: as good as the logs.
+# If the dataset is unchanged, copies of its logs can be replayed as if they were the originals.
 copied_but_same() {
     job "$1" || return 1
     cp -rp "$logs" "$where/copy" && rm -rf "$logs" && mv "$where/copy" "$logs"
-    opens >"$where/out" 2>&1 || grep -q 'some are copies' "$where/out" || { cat "$where/out"; return 1; }
+    opens >"$where/out" 2>&1 || grep -q 'some of the logs are copies' "$where/out" || { cat "$where/out"; return 1; }
 }
 
-# Moved while nobody looks: the logs go by the file, when they are told its new name.
+# If the dataset was renamed, ncmpilog finds the logs by the dataset's new name.
 renamed() {
     job 56 && mv "$file" "$files/b.nc" || return 1
     ./ncmpilog replay -q -r -d "$files/b.nc" "$logs" && mv "$files/b.nc" "$file" && all_there
 }
 
-check "two replays at once" two_replays 56
-check "a replay and an opening at once" replay_and_opening 56
-check "two openings at once" two_openings 56
-check "who comes while a replay stands still is told which process that is" replay_is_named
-check "so is who comes while an opening stands still that recovers" opening_is_named
-check "and who would replay what a living job logs" job_is_alive
-check "a dataset that is open elsewhere takes no logs from outside" dataset_is_open
-check "without locks: who comes while a replay stands still" without_locks replay_is_named
-check "without locks: a living job" without_locks job_is_alive
+check "two concurrent replays lose nothing" two_replays 56
+check "concurrent replay and open lose nothing" replay_and_opening 56
+check "two concurrent opens lose nothing" two_openings 56
+check "an error message names the process of a stopped replay" replay_is_named
+check "an error message names the process of a stopped recovery" opening_is_named
+check "a replay of the logs of a running job is refused" job_is_alive
+check "ncmpilog refuses to replay into a dataset that is open elsewhere" dataset_is_open
+check "without locks: an error message names the process of a stopped replay" without_locks replay_is_named
+check "without locks: a running job's logs are not replayed" without_locks job_is_alive
 if unshare -u true 2>/dev/null; then
-    check "without locks: one of another host is taken over when told so" without_locks takes_over
+    check "without locks: -f takes over a replay of another host" without_locks takes_over
 else
-    skip "without locks: one of another host is taken over when told so" "no other host name here"
+    skip "without locks: -f takes over a replay of another host" "no other host name here"
 fi
-check "a copy that is put back brings nothing back" put_back 56
-check "nor when a tool replayed the logs" put_back 56 replays
+check "logs are not replayed twice when a copy of them is restored" put_back 56
+check "restored copies of logs are not replayed after ncmpilog" put_back 56 replays
 flush='nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0'
-check "nor when the job was draining" put_back 120
+check "restored copies of logs are not replayed after draining by threads" put_back 120
 flush=nc_burst_buf_flush=flush_onclose
-check "a dataset that is restored takes no newer logs" restored 56
-check "copies are as good where the dataset is the same" copied_but_same 56
-check "a dataset that was renamed" renamed
+check "a restored dataset refuses newer logs" restored 56
+check "copied logs are replayed if the dataset is unchanged" copied_but_same 56
+check "ncmpilog finds the logs of a renamed dataset" renamed
 
-# ---- rounds ----
+# ---- random rounds ----
 
 flushes=('nc_burst_buf_flush=flush_onclose' 'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0')
 kinds=(two_replays replay_and_opening two_openings put_back 'put_back_by_tool' restored
@@ -317,6 +321,6 @@ rounds() {
     echo "# $n rounds, $bad lost something" | tee -a "$where/summary"
     [ $bad = 0 ]
 }
-check "whatever two do at whichever points" rounds "${BURST_BESIDE:-12}"
+check "two random, concurrent programs lose nothing" rounds "${BURST_BESIDE:-12}"
 cat "$where/summary"
 finish

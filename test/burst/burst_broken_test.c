@@ -1,7 +1,7 @@
-/* Broken logs: bits that flipped, tails that are missing, sectors that never were
- * written. Either the log is refused or it gives what was logged, never anything else;
- * and where a byte matters, it is refused. The log's files are mapped here, so that the
- * reader sees at once what is done to them. BURST_FLIPS=N tries N faults. */
+/* Tests damaged logs: flipped bits, missing tails, sectors that were never written. The
+ * reader must either reject a log or return exactly what was logged. It must reject a log
+ * in which a relevant byte is damaged. The test maps the log's files, so that the reader
+ * sees changes immediately. BURST_FLIPS=N makes it try N faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static const char *path_of(const char *name, int which)
     return paths[which];
 }
 
-/* The file as it was, mapped. */
+/* Writes the original file and maps it into memory. */
 static void put_file(int which)
 {
     FILE *f = fopen(path_of("try", which), "wb+");
@@ -110,8 +110,8 @@ static int tidy(void **state)
     return rmdir(directory);
 }
 
-/* NC_NOERR only if it gives all that was logged, as it was. Before it refuses, a reader
- * may pass over what is broken. */
+/* Returns NC_NOERR only if the reader returns everything that was logged. The reader may
+ * skip broken entries before it rejects the log. */
 static int read_all(void)
 {
     struct burst_reader *r;
@@ -142,9 +142,9 @@ static int read_all(void)
 
 /* ---- faults ---- */
 
-/* Is a byte one that a reader has to hold against a checksum? Of the header's page only
- * the beginning is sure to be: behind it are commit records, of which one copy is enough,
- * and nothing. */
+/* Returns whether the byte is covered by a checksum that the reader must verify. In the
+ * header's page, only the beginning is always covered. The rest consists of unused bytes
+ * and copies of the commit record, one of which suffices. */
 static bool matters(int which, size_t at)
 {
     if (which == DATA) return at >= 8;
@@ -159,7 +159,8 @@ static long below(size_t limit)
     return random() % (long)limit;
 }
 
-/* Each breaks a file and says whether anything that matters is another byte now. */
+/* The following functions damage a file, and return whether they changed a relevant
+ * byte. */
 static bool flip(int which)
 {
     size_t at = (size_t)below(length[which]);
@@ -226,7 +227,8 @@ static void broken_logs_never_give_wrong_values(void **state)
     srandom(20261121);
     for (long i = 0; i < tries; i++) {
         int which = i % 2 == 0 ? META : DATA;
-        /* half of them are single bits, the rest by turns */
+        /* half of the faults flip a bit; the other half alternate between the remaining
+         * kinds */
         int kind = i % 4 < 2 ? 0 : 1 + (int)(i / 4 % 4);
         bool must = faults[kind](which);
         int err = read_all();

@@ -19,7 +19,8 @@
 #include "burst_shadow.h"
 
 static atomic_int calls;
-static int kill_at, kill_rank, kill_half, my_rank;
+static atomic_int kill_at;
+static int kill_rank, kill_half, my_rank;
 static bool stops;
 static const char *directory;
 static size_t directory_length;
@@ -65,7 +66,14 @@ void burst_calls_rank(int rank)
     my_rank = rank;
 }
 
-/* The others first, if there are any. */
+void burst_calls_arm(int point, bool stop)
+{
+    stops = stop;
+    atomic_store(&kill_at, point == 0 ? 0 : 2 * burst_calls() + point);
+}
+
+/* Kills this process. If the user has listed other processes in BURST_PIDS, kills those
+ * first. */
 static void kill_all(void)
 {
     if (stops) {
@@ -100,7 +108,7 @@ static bool fd_counts(int fd)
     return counts(path);
 }
 
-/* Returns the number of the call that is about to be made. */
+/* Called before each counted call. Returns the call's number. */
 static int before(void)
 {
     int call = atomic_fetch_add(&calls, 1) + 1;
@@ -121,10 +129,10 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* MPI-IO is to come here, too. */
+/* Exported, so that calls made by MPI-IO are also intercepted. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* call is what to do; counted says whether it is one of those. */
+/* Makes `call`, and counts it if `counted` is true. */
 #define COUNTED(type, counted, call)                                                     \
     if (!(counted)) return call;                                                         \
     int point = before();                                                                \
@@ -161,8 +169,9 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n)
     COUNTED(ssize_t, fd_counts(fd), f(fd, buf, n));
 }
 
-/* So many of n bytes are written by a call in the middle of which the process dies.
- * Within a page of the file it is none: the system leaves no page half written. */
+/* Returns how many of the n bytes are written if the process is to be killed in the
+ * middle of this write. Returns 0 if the write does not cross a page boundary, because
+ * the system never writes part of a page. */
 static size_t share(int call, size_t n, off_t at)
 {
     enum { PAGE = 4096 };
@@ -170,7 +179,8 @@ static size_t share(int call, size_t n, off_t at)
     return n == 0 || at / PAGE == (at + (off_t)n - 1) / PAGE ? 0 : n / 2;
 }
 
-/* Of a file that says so, what was written is on the device. */
+/* Called after a write. If the file is open with O_SYNC, its bytes have reached the
+ * device. */
 static void written(int fd, off_t at, ssize_t n, int call)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -274,7 +284,8 @@ EXPORT int unlink(const char *path)
     COUNTED(int, counts(path), f(path));
 }
 
-/* What was there when the call was made is on the device when it returns. */
+/* Calls the real sync function. When it returns, the file's contents at the time of the
+ * call are on the device. */
 static int sync_next(const char *name, int fd)
 {
     typedef int fn(int);

@@ -1,5 +1,6 @@
-/* In which variables processes' logged writes could overlap: whatever does is found, and
- * the ways in which programs deal out a grid among processes are not taken for it. */
+/* Tests how processes find the variables in which their logged writes could overlap.
+ * Every overlap must be found. The usual ways to distribute a grid among processes must
+ * not be mistaken for an overlap. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ enum { VARS = 6, MOST = 40 };
 
 static const int ndims_of[VARS] = {0, 1, 2, 2, 3, 4};
 
-/* The messages are few, and none is longer than a list of variables. */
+/* Number of messages, and length of the longest one. The library may exchange only a few
+ * messages, none of them longer than a list of variables. */
 static int messages, longest;
 
 int MPI_Sendrecv(const void *out, int nout, MPI_Datatype type, int to, int tag, void *in,
@@ -24,7 +26,8 @@ int MPI_Sendrecv(const void *out, int nout, MPI_Datatype type, int to, int tag, 
                          status);
 }
 
-/* A layer with nothing but writes, and a dataset with nothing but variables. */
+/* A burst buffer that contains only writes, and a dataset that contains only variables.
+ * burst_contested_all uses no other members. */
 struct made {
     struct dataset ds;
     struct cdf_var vars[VARS];
@@ -43,26 +46,28 @@ static void begin(struct made *m)
     for (int i = 0; i < VARS; i++)
         m->vars[i].ndims = ndims_of[i];
     m->b.base.ds = &m->ds;
-    m->b.writes = m->writes;
+    m->b.list.writes = m->writes;
 }
 
 static void end(struct made *m)
 {
-    base_arena_free(&m->b.arena);
+    base_arena_free(&m->b.list.arena);
 }
 
 static void add(struct made *m, int varid, int64_t epoch, const int64_t *slab)
 {
     size_t numbers = 3 * (size_t)ndims_of[varid];
-    struct burst_write *w = burst_new_write(&m->b, varid, numbers);
-    if (!CHECK(w != NULL && m->b.nwrites < MOST) || w == NULL) return;
+    struct burst_write *w = burst_list_new(&m->b.list, varid, numbers);
+    if (!CHECK(w != NULL && m->b.list.n < MOST) || w == NULL) return;
     memcpy(w->slab, slab, numbers * sizeof slab[0]);
     w->strided = true;
     w->epoch = epoch;
-    m->writes[m->b.nwrites++] = w;
+    w->high = INT64_MAX; /* only indices can show that two writes do not overlap */
+    m->writes[m->b.list.n++] = w;
 }
 
-/* What is said of a variable; the same everywhere. */
+/* Returns whether the variable is contested. Checks that all processes get the same
+ * result. */
 static bool contested(struct made *m, int varid)
 {
     unsigned char *flags = NULL;
@@ -74,21 +79,23 @@ static bool contested(struct made *m, int varid)
     return said;
 }
 
-/* 33 processes are there for one test. */
+/* Skips the test and returns true if there are more than 5 processes. Only one test needs
+ * more, namely 33. */
 static bool too_many(void)
 {
     if (check.nprocs > 5) check_skip("so many processes take long");
     return check.nprocs > 5;
 }
 
-/* ---- how programs share ---- */
+/* ---- common distributions ---- */
 
 static int64_t part_from(int64_t length, int i, int n)
 {
     return length * i / n;
 }
 
-/* Blocks of a grid of so many columns, in two epochs and records. */
+/* Adds this process's block to the writes. The processes form a grid with `columns`
+ * columns. Each block is written in two records, each in its own epoch. */
 static void blocks(struct made *m, int columns)
 {
     enum { Y = 1000, X = 77 };
@@ -109,7 +116,8 @@ static void blocks(struct made *m, int columns)
     }
 }
 
-/* Every nprocs-th index, in an order that is the ranks' or is turned. */
+/* Adds writes to every nprocs-th index, starting at (rank + turn) % nprocs, in two
+ * epochs. */
 static void cycle(struct made *m, int turn)
 {
     int n = check.nprocs, first = (check.rank + turn) % n;
@@ -119,7 +127,7 @@ static void cycle(struct made *m, int turn)
     }
 }
 
-static void parts_that_lie_apart_are_not_contested(void)
+static void disjoint_parts_are_not_contested(void)
 {
     if (too_many()) return;
     struct made m;
@@ -132,7 +140,7 @@ static void parts_that_lie_apart_are_not_contested(void)
         blocks(&m, columns);
         CHECK(!contested(&m, 4));
         CHECK_EQ(check.nprocs > 1 ? steps : 0, messages);
-        CHECK(longest <= 1 + 16 * 14);
+        CHECK(longest <= 1 + 16 * 16);
         end(&m);
     }
     for (int turn = 0; turn < 2; turn++) {
@@ -143,9 +151,10 @@ static void parts_that_lie_apart_are_not_contested(void)
     }
 }
 
-/* One process reaches into its neighbour's, by one element, in a later call; or in the
- * same one, which has no order. */
-static void parts_that_meet_are_contested(void)
+/* Each process writes its part. One process also writes an element of its neighbour's
+ * part, in either a later call or the same call. Writes in the same call are
+ * unordered. */
+static void overlapping_parts_are_contested(void)
 {
     if (too_many()) return;
     struct made m;
@@ -167,8 +176,9 @@ static void parts_that_meet_are_contested(void)
         }
 }
 
-/* A run of bytes is not told apart: it may be anywhere. */
-static void bytes_are_anywhere(void)
+/* The log does not record which elements a write of raw bytes contains, so the write may
+ * overlap any of them. */
+static void raw_bytes_may_overlap_any_element(void)
 {
     if (too_many()) return;
     struct made m;
@@ -180,11 +190,12 @@ static void bytes_are_anywhere(void)
     end(&m);
 }
 
-/* ---- anything ---- */
+/* ---- random writes ---- */
 
 enum { LENGTH = 6, ELEMENTS = LENGTH * LENGTH * LENGTH * LENGTH };
 
-/* Marks the elements of a slab, with the epoch that wrote there if it is one, or -2. */
+/* Marks the elements of a slab with the epoch that wrote them, or with -2 if several
+ * epochs did. */
 static void mark(int64_t *epochs, int ndims, const int64_t *slab, int64_t epoch)
 {
     int64_t all = 1;
@@ -216,7 +227,8 @@ static void random_slab(int ndims, int64_t *slab)
     }
 }
 
-/* One process's writes to each variable; all know them, from the same random numbers. */
+/* Generates one process's writes to each variable. All processes use the same random
+ * numbers, so each of them knows all writes. */
 static void play(struct made *m, int rank, int64_t (*epochs)[VARS][ELEMENTS])
 {
     for (int v = 0; v < VARS; v++) {
@@ -239,7 +251,7 @@ static bool overlap(const int64_t *a, const int64_t *b)
     return false;
 }
 
-static void whatever_overlaps_is_found(void)
+static void every_overlap_is_found(void)
 {
     if (too_many()) return;
     int64_t(*epochs)[VARS][ELEMENTS] = calloc((size_t)check.nprocs, sizeof *epochs);
@@ -267,9 +279,10 @@ static void whatever_overlaps_is_found(void)
     free(epochs);
 }
 
-/* Those of 32 processes are more than are listed, and some become one that holds all:
- * what meets one of these in a later call is found. */
-static void more_parts_than_are_listed(void)
+/* The list has no space for the parts of 32 processes, so some parts are merged into one
+ * that contains them all. A later write that overlaps any of the merged parts must still
+ * be found. */
+static void overlaps_are_found_when_the_list_of_parts_is_full(void)
 {
     struct made m;
     for (int of = 0; of < 32 && check.nprocs > 32; of++) {
@@ -282,11 +295,12 @@ static void more_parts_than_are_listed(void)
 }
 
 static const struct check_test tests[] = {
-    {"parts that lie apart are not contested", parts_that_lie_apart_are_not_contested, 0},
-    {"parts that meet are contested", parts_that_meet_are_contested, CHECK_SEVERAL},
-    {"bytes are anywhere", bytes_are_anywhere, 0},
-    {"whatever overlaps is found", whatever_overlaps_is_found, 0},
-    {"more parts than are listed", more_parts_than_are_listed, 0},
+    {"disjoint parts are not contested", disjoint_parts_are_not_contested, 0},
+    {"overlapping parts are contested", overlapping_parts_are_contested, CHECK_SEVERAL},
+    {"raw bytes may overlap any element", raw_bytes_may_overlap_any_element, 0},
+    {"every overlap is found", every_overlap_is_found, 0},
+    {"overlaps are found when the list of parts is full",
+     overlaps_are_found_when_the_list_of_parts_is_full, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,4 @@
-/* The log driver: what is put is got, by whomever, whatever becomes of the log. */
+/* Tests that every process reads back what was put, even if the log fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static MPI_Info info_with(const char *key, const char *value)
     return info;
 }
 
-/* A dataset with a fixed variable of N * nprocs ints and a record variable of N. */
+/* Creates a dataset with a fixed-size variable of N * nprocs ints and a record variable
+ * of N * nprocs shorts per record. */
 static int create(const char *name, MPI_Info info)
 {
     int ncid, dims[2], v;
@@ -63,7 +64,7 @@ static void put_part(int ncid, int from, int n, int add)
         CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, 0, &start, &count, values));
 }
 
-/* This process's part, or another's, has these values. */
+/* Checks values in the part of process `rank`. */
 static void check_part(int ncid, int rank, int from, int n, int add)
 {
     MPI_Offset start = rank * N + from, count = n;
@@ -83,12 +84,12 @@ static void enter_mode(int ncid)
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
 }
 
-static void own_values_are_read_from_the_log(void)
+static void a_process_reads_its_own_values_from_the_log(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     enter_mode(ncid);
     put_part(ncid, 0, N, 0);
-    put_part(ncid, 10, 20, 5000); /* the last one holds */
+    put_part(ncid, 10, 20, 5000); /* the later put takes precedence */
     put_part(ncid, 20, 3, 7000);
     check_part(ncid, check.rank, 0, 10, 0);
     check_part(ncid, check.rank, 10, 10, 5000);
@@ -107,7 +108,7 @@ static void own_values_are_read_from_the_log(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void others_values_are_read(void)
+static void values_of_other_processes_are_read(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     put_part(ncid, 0, N, 1);
@@ -115,8 +116,9 @@ static void others_values_are_read(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Values of other types and places in memory, laid over those of the file. */
-static void converted_and_strided_values_are_read(void)
+/* Gets with other types and memory layouts combine logged values with values in the
+ * file. */
+static void gets_convert_logged_values_and_values_in_the_file(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     MPI_Offset start[2] = {1, check.rank * N}, count[2] = {1, N / 3}, stride[2] = {1, 3};
@@ -132,15 +134,15 @@ static void converted_and_strided_values_are_read(void)
     CHECK_NC(NC_NOERR, ncmpi_get_varm_double_all(ncid, 1, start, all, every, imap, back));
     for (int i = 0; i < N; i++)
         CHECK_EQ(i % 3 == 0 ? -i / 3 : i * 3 + check.rank, back[2 * i]);
-    values[0] = 1e6; /* no short */
+    values[0] = 1e6; /* out of range for NC_SHORT */
     count[1] = 1;
     CHECK_NC(NC_ERANGE, ncmpi_put_vara_double_all(ncid, 1, start, count, values));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Of values that do not fit, those count that are there in the end: not what lies under
- * newer ones, be it in the file or in the log. */
-static void only_the_last_values_can_be_out_of_range(void)
+/* A get reports only current values that are out of range. Overwritten values are not
+ * reported, whether they are in the file or in the log. */
+static void only_current_values_are_reported_as_out_of_range(void)
 {
     static const char *const ways[] = {"false", "true"};
     for (int k = 0; k < 16; k++) {
@@ -176,9 +178,9 @@ static void only_the_last_values_can_be_out_of_range(void)
     }
 }
 
-/* A put tells of what does not fit, and nobody else: not the flush, though it is written
- * then, nor the put that overwrites it. */
-static void a_range_error_is_told_once(void)
+/* Only the put reports that values are out of range. Neither the flush that writes them
+ * nor a put that overwrites them reports it again. */
+static void a_range_error_is_reported_once(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     MPI_Offset start[2] = {0, check.rank * N}, count[2] = {1, 3};
@@ -208,7 +210,7 @@ static int count_logs(void)
     return n;
 }
 
-static void logs_go_or_stay_as_asked(void)
+static void a_hint_determines_whether_logs_are_removed_at_close(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     put_part(ncid, 0, N, 0);
@@ -227,7 +229,7 @@ static void logs_go_or_stay_as_asked(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void one_log_a_node(void)
+static void the_processes_of_a_node_share_one_log(void)
 {
     int ncid = create("a.nc", info_with("nc_burst_buf_shared_logs", "enable"));
     for (int round = 0; round < 3; round++) {
@@ -240,7 +242,7 @@ static void one_log_a_node(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void without_a_directory_puts_go_to_the_file(void)
+static void puts_go_to_the_file_if_the_log_directory_is_missing(void)
 {
     int ncid = create("a.nc", info_with("nc_burst_buf_dirname", "/nonexistent/there"));
     put_part(ncid, 0, N, 0);
@@ -250,8 +252,9 @@ static void without_a_directory_puts_go_to_the_file(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* On every process, the nth write to the log fails or falls short, once or for good. */
-static void a_failing_log_loses_nothing(void)
+/* On every process, a fault affects the nth call on the log, or all calls from the nth
+ * on. An affected call fails or writes only part of the data. */
+static void no_value_is_lost_if_a_log_call_fails(void)
 {
     static const char *const plans[] = {
         "write:1:ENOSPC:*.data",  "write:2+:EIO:*.data",    "write:3:short:*.data",
@@ -278,14 +281,15 @@ static void a_failing_log_loses_nothing(void)
     }
 }
 
-/* A file that cannot be written: the error comes at flush with the variable's name, the
- * log stays, and opening again brings all of it. */
-static bool io_code(int rc) /* MPI-IO does not always tell what kind */
+/* Returns whether an error code reports a failed write. */
+static bool io_code(int rc) /* MPI-IO sometimes returns a less specific error */
 {
     return rc == NC_ENO_SPACE || rc == NC_EWRITE || rc == NC_EFILE;
 }
 
-static void a_failing_file_keeps_the_log(void)
+/* If the file cannot be written, flush returns an error that names the variable. The log
+ * remains, and the next open writes all of its values. */
+static void the_log_is_kept_if_the_file_cannot_be_written(void)
 {
     int ncid = create("a.nc", info_with(NULL, NULL));
     put_part(ncid, 0, N, 0);
@@ -307,8 +311,9 @@ static void a_failing_file_keeps_the_log(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Writes of several processes to one place: the last collective call holds. */
-static void the_last_process_to_write_holds(void)
+/* Several processes write to the same elements in successive collective calls. The last
+ * call takes precedence. */
+static void the_last_of_several_collective_puts_takes_precedence(void)
 {
     MPI_Offset start = 0, count = N;
     int ncid = create("a.nc", info_with(NULL, NULL)), values[N], back[N], wrong = 0;
@@ -328,9 +333,10 @@ static void the_last_process_to_write_holds(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Puts, gets, flushes and pauses in which four threads drain: all values are those put
- * last, in the log, in the file and in between. */
-static void threads_drain_behind_puts(void)
+/* Puts, gets, flushes or pauses at random while four threads drain the log. Gets must
+ * always return the values that were put last, whether they are in the log, in the file,
+ * or partly in both. */
+static void gets_return_current_values_while_threads_drain(void)
 {
     MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
     int added[N] = {0};
@@ -344,7 +350,7 @@ static void threads_drain_behind_puts(void)
         put_part(ncid, from, n, step);
         for (int i = from; i < from + n; i++)
             added[i] = step;
-        if (check_random(15) == 0) usleep(5000); /* the threads begin */
+        if (check_random(15) == 0) usleep(5000); /* gives the threads time to start */
         if (check_random(15) == 0) check_part(ncid, check.rank, from, n, step);
         if (check_random(40) == 0) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
     }
@@ -359,9 +365,9 @@ static void threads_drain_behind_puts(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Names and attributes change while threads drain, the fill value's name, too: each
- * record is filled with what was the fill value when that was asked for. */
-static void names_and_attributes_change_while_threads_drain(void)
+/* Changes names and attributes while threads drain the log, and renames _FillValue. Each
+ * record is filled with the value that _FillValue had when the fill was requested. */
+static void names_and_attributes_may_change_while_threads_drain(void)
 {
     enum { STEPS = 12 };
     MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
@@ -402,8 +408,8 @@ static void names_and_attributes_change_while_threads_drain(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* A sync syncs also what reached the file by threads alone, past the layer below. */
-static void what_threads_wrote_is_synced(void)
+/* A sync must include values that threads wrote directly, bypassing the driver below. */
+static void a_sync_includes_values_that_threads_wrote(void)
 {
     enum { TRIES = 2000 };
     char plan[4200];
@@ -421,30 +427,37 @@ static void what_threads_wrote_is_synced(void)
     int rc = ncmpi_sync(ncid);
     CHECK(fault_disarm() > 0);
     CHECK(rc != NC_NOERR);
-    rc = ncmpi_sync(ncid); /* processes of a node hear of each other's failures, once */
+    rc = ncmpi_sync(ncid); /* each process on the node may report the failure once */
     CHECK_NC(NC_NOERR, rc == NC_NOERR ? rc : ncmpi_sync(ncid));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
 static const struct check_test tests[] = {
-    {"what threads wrote is synced", what_threads_wrote_is_synced, 0},
-    {"own values are read from the log", own_values_are_read_from_the_log, CHECK_MODES},
-    {"others' values are read", others_values_are_read, 0},
-    {"converted and strided values are read", converted_and_strided_values_are_read,
-     CHECK_FORMATS},
-    {"only the last values can be out of range", only_the_last_values_can_be_out_of_range,
-     0},
-    {"a range error is told once", a_range_error_is_told_once, 0},
-    {"logs go or stay as asked", logs_go_or_stay_as_asked, 0},
-    {"one log a node", one_log_a_node, 0},
-    {"without a directory puts go to the file", without_a_directory_puts_go_to_the_file,
-     0},
-    {"a failing log loses nothing", a_failing_log_loses_nothing, CHECK_MODES},
-    {"a failing file keeps the log", a_failing_file_keeps_the_log, 0},
-    {"the last process to write holds", the_last_process_to_write_holds, 0},
-    {"threads drain behind puts", threads_drain_behind_puts, CHECK_MODES},
-    {"names and attributes change while threads drain",
-     names_and_attributes_change_while_threads_drain, 0},
+    {"a sync includes values that threads wrote",
+     a_sync_includes_values_that_threads_wrote, 0},
+    {"a process reads its own values from the log",
+     a_process_reads_its_own_values_from_the_log, CHECK_MODES},
+    {"values of other processes are read", values_of_other_processes_are_read, 0},
+    {"gets convert logged values and values in the file",
+     gets_convert_logged_values_and_values_in_the_file, CHECK_FORMATS},
+    {"only current values are reported as out of range",
+     only_current_values_are_reported_as_out_of_range, 0},
+    {"a range error is reported once", a_range_error_is_reported_once, 0},
+    {"a hint determines whether logs are removed at close",
+     a_hint_determines_whether_logs_are_removed_at_close, 0},
+    {"the processes of a node share one log", the_processes_of_a_node_share_one_log, 0},
+    {"puts go to the file if the log directory is missing",
+     puts_go_to_the_file_if_the_log_directory_is_missing, 0},
+    {"no value is lost if a log call fails", no_value_is_lost_if_a_log_call_fails,
+     CHECK_MODES},
+    {"the log is kept if the file cannot be written",
+     the_log_is_kept_if_the_file_cannot_be_written, 0},
+    {"the last of several collective puts takes precedence",
+     the_last_of_several_collective_puts_takes_precedence, 0},
+    {"gets return current values while threads drain",
+     gets_return_current_values_while_threads_drain, CHECK_MODES},
+    {"names and attributes may change while threads drain",
+     names_and_attributes_may_change_while_threads_drain, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* A close that returns when all is in the log: what was put comes to the file behind it,
- * and the dataset is complete whenever the library promises that. */
+/* Tests closes that return as soon as all values are in the log. The log is drained
+ * later. The dataset must be complete whenever the library promises that it is. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -16,8 +16,9 @@
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* Has a file, if one is watched, been written before this process came to the last
- * agreement? It is late for each of them. */
+/* The path of a file to watch, and whether the file had been written when this process
+ * reached its last agreement. Each agreement is delayed, so that threads have time to
+ * write. */
 static const char *watched;
 static bool written;
 
@@ -35,9 +36,9 @@ int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op o
     return PMPI_Allreduce(from, to, n, type, op, comm);
 }
 
-/* ---- behind the close ---- */
+/* ---- after the close ---- */
 
-static void it_returns_and_is_complete_when_waited_for(void)
+static void a_deferred_close_returns_at_once_and_a_wait_completes_it(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     int before = 0, after = 1;
@@ -46,7 +47,7 @@ static void it_returns_and_is_complete_when_waited_for(void)
         static const char *const names[] = {"a.nc", "./a.nc", NULL};
         CHECK_NC(NC_NOERR, plan_make(&p));
         CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&after, NULL));
-        CHECK_EQ(before, after); /* the id is the program's again */
+        CHECK_EQ(before, after); /* files with deferred closes do not count as open */
         plan_logs_are("a.nc.", true);
         CHECK_NC(NC_NOERR, ncmpix_wait_closed("another.nc"));
         plan_logs_are("a.nc.", true);
@@ -60,8 +61,9 @@ static void it_returns_and_is_complete_when_waited_for(void)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-/* The library holds memory for it, which the program must not take for a leak. */
-static void its_memory_is_no_leak(void)
+/* A deferred close uses the library's memory. ncmpi_inq_malloc_size must not report that
+ * memory, because programs would take it for a leak. */
+static void memory_for_a_deferred_close_is_not_reported_as_a_leak(void)
 {
     const struct plan a = {MPI_COMM_WORLD, "a.nc", deferred, 30},
                       b = {MPI_COMM_WORLD, "b.nc", "nc_deferred_close=disable", 31};
@@ -84,8 +86,9 @@ static void its_memory_is_no_leak(void)
     CHECK_EQ(0, size);
 }
 
-/* Before it they would hold up those who are still to come to it. */
-static void threads_begin_behind_the_agreement(void)
+/* Threads must not start before the agreement, because they would slow down the processes
+ * that have not reached it. */
+static void threads_start_after_the_agreement(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 16};
     char path[1024];
@@ -98,8 +101,8 @@ static void threads_begin_behind_the_agreement(void)
     plan_read_back(&p);
 }
 
-/* Nobody calls the library: threads write what there is to be written. */
-static void threads_bring_it_to_the_file(void)
+/* Threads drain the log even if no process calls the library. */
+static void threads_drain_the_log_without_further_calls(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 2};
     int64_t begin = plan_first_byte(), place = begin + (int64_t)4 * N * check.rank;
@@ -117,30 +120,32 @@ static void threads_bring_it_to_the_file(void)
     plan_logs_are("a.nc.", true);
 }
 
-static void the_next_one_completes_it(void)
+static void the_next_call_completes_a_deferred_close(void)
 {
     const struct plan a = {MPI_COMM_WORLD, "a.nc", deferred, 3},
                       b = {MPI_COMM_WORLD, "b.nc", deferred, 4},
                       c = {MPI_COMM_WORLD, "c.nc", "nc_deferred_close=disable", 5};
     CHECK_NC(NC_NOERR, plan_make(&a));
-    CHECK_NC(NC_NOERR, plan_make(&c)); /* which is nobody's business */
+    CHECK_NC(NC_NOERR, plan_make(&c)); /* does not complete a.nc's close */
     plan_logs_are("a.nc.", true);
     plan_logs_are("c.nc.", false);
     CHECK_NC(NC_NOERR, plan_make(&b));
     plan_logs_are("a.nc.", false);
     plan_logs_are("b.nc.", true);
     plan_is_there("a.nc", 3, check.nprocs);
-    plan_read_back(&b); /* the same file */
+    plan_read_back(&b); /* completes b.nc's deferred close */
     plan_logs_are("b.nc.", false);
     plan_is_there("b.nc", 4, check.nprocs);
     CHECK_NC(NC_NOERR, plan_make(&a));
-    CHECK_NC(NC_NOERR, plan_make(&(struct plan){a.comm, a.name, "x=y", 6})); /* over it */
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){a.comm, a.name, "x=y", 6})); /* overwrites
+                                                                              * the
+                                                                              * file */
     plan_logs_are("a.nc.", false);
     plan_is_there("a.nc", 6, check.nprocs);
 }
 
-/* The hint is process 0's, or the name is one of Guardnames. */
-static void process_0_says_whether(void)
+/* Process 0's hint determines whether a close is deferred. */
+static void process_0s_hint_decides_whether_a_close_is_deferred(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc",
                            check.rank == 0 ? deferred : "nc_deferred_close=disable", 7};
@@ -153,7 +158,7 @@ static void process_0_says_whether(void)
 
 /* ---- names ---- */
 
-static void a_file_gets_another_name(void)
+static void a_file_may_be_renamed_after_a_deferred_close(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 9};
     CHECK_NC(NC_NOERR, plan_make(&p));
@@ -165,8 +170,8 @@ static void a_file_gets_another_name(void)
     plan_is_there("new.nc", 9, check.nprocs);
 }
 
-/* One process deletes it, as programs do, and nobody misses it. */
-static void a_file_is_deleted(void)
+/* One process deletes the file. This must not make any call fail. */
+static void a_file_may_be_deleted_after_a_deferred_close(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 10};
     for (int again = 0; again < 2; again++) {
@@ -175,13 +180,13 @@ static void a_file_is_deleted(void)
         if (check.rank == check.nprocs - 1)
             CHECK_NC(NC_NOERR, ncmpi_delete(check_path("a.nc"), MPI_INFO_NULL));
         MPI_Barrier(MPI_COMM_WORLD);
-    } /* the second time it was made while the first was not yet ended */
+    } /* the second create comes before the first close is completed */
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     plan_logs_are("a.nc.", false);
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
-static void a_file_with_two_names_loses_one(void)
+static void one_of_a_files_two_names_may_be_removed_after_a_deferred_close(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 11};
     CHECK_NC(NC_NOERR, plan_make(&p));
@@ -197,8 +202,9 @@ static void a_file_with_two_names_loses_one(void)
 
 /* ---- other processes ---- */
 
-/* The others are not in the call, so that nobody may wait for them. */
-static void one_process_alone_is_told_to_wait(void)
+/* Opens and creates, on process 0 alone, a file whose close is deferred on all processes.
+ * The other processes do not make the call, so it must fail rather than wait for them. */
+static void an_open_on_fewer_processes_is_refused_before_a_wait(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 12};
     int ncid;
@@ -213,7 +219,7 @@ static void one_process_alone_is_told_to_wait(void)
     }
     MPI_Info_free(&info);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* another file is its own business */
+    /* other files remain unaffected */
     static const char *const own[] = {"b.nc", "c.nc", "d.nc"};
     CHECK_NC(NC_NOERR,
              plan_make(&(struct plan){MPI_COMM_SELF, own[check.rank % 3], deferred, 1}));
@@ -222,8 +228,9 @@ static void one_process_alone_is_told_to_wait(void)
     plan_is_there("a.nc", 12, check.nprocs);
 }
 
-/* Groups of their own, which overlap with that of all. */
-static void groups_close_for_themselves(void)
+/* Half of the processes close one file, and the other half close another. In addition,
+ * all processes close a common file. */
+static void disjoint_groups_complete_their_closes_independently(void)
 {
     MPI_Comm half;
     int size;
@@ -246,8 +253,9 @@ static void groups_close_for_themselves(void)
     plan_is_there("all.nc", 14, check.nprocs);
 }
 
-/* More than are deferred at a time: the others are closed at once. */
-static void there_may_be_many(void)
+/* Closes more datasets than the library can defer at the same time. Closes beyond the
+ * limit are completed immediately. */
+static void closes_beyond_the_limit_complete_immediately(void)
 {
     enum { MANY = 20 };
     int ncids[MANY], logs = 0;
@@ -276,7 +284,7 @@ static void there_may_be_many(void)
 
 /* ---- closes that do not wait ---- */
 
-static void without_threads_it_is_an_ordinary_close(void)
+static void without_threads_a_close_is_not_deferred(void)
 {
 #ifdef __SANITIZE_THREAD__
     check_skip("pthread_create is the sanitizer's");
@@ -290,7 +298,7 @@ static void without_threads_it_is_an_ordinary_close(void)
 #endif
 }
 
-static void without_a_log_it_is_an_ordinary_close(void)
+static void without_a_log_a_close_is_not_deferred(void)
 {
     static const char *const hints[] = {
         "nc_deferred_close=enable;nc_burst_buf=disable",
@@ -307,8 +315,9 @@ static void without_a_log_it_is_an_ordinary_close(void)
     }
 }
 
-/* Requests that nobody waits for, in a dataset that only one process puts to. */
-static void pending_requests_are_told(void)
+/* Closes a dataset while one process, the only one that puts to it, has pending
+ * requests. */
+static void a_deferred_close_reports_pending_requests(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 16};
     int ncid, req, value = 1, last = check.rank == check.nprocs - 1;
@@ -346,8 +355,9 @@ static void is_recovered(const char *name, int seed)
     plan_is_there(name, seed, check.nprocs);
 }
 
-/* The next call tells it, with the name, once; and nothing is lost. */
-static void what_cannot_be_written_is_told_later(void)
+/* The next call returns an error that refers to the deferred close; later calls do not.
+ * No value is lost. */
+static void the_next_call_reports_a_failed_write(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 17},
                       b = {MPI_COMM_WORLD, "b.nc", deferred, 18};
@@ -361,7 +371,7 @@ static void what_cannot_be_written_is_told_later(void)
         fault_disarm();
         CHECK_NC(NC_EWRITE, rc);
         const char *words = ncmpi_strerror(rc);
-        CHECK(strstr(words, "/a.nc, whose close was deferred") != NULL);
+        CHECK(strstr(words, "deferred close of ") != NULL);
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
         CHECK_EQ(0, base_mem_in_use());
         if (!waits) CHECK(access(check_path("b.nc"), F_OK) != 0);
@@ -375,8 +385,8 @@ static void what_cannot_be_written_is_told_later(void)
     }
 }
 
-/* The report comes when the dataset is complete, with what was wrong. */
-static void the_report_tells_it(void)
+/* The report is written once the dataset is complete, and includes the errors. */
+static void the_report_includes_errors_of_a_deferred_close(void)
 {
     char hints[4200];
     snprintf(hints, sizeof hints, "nc_deferred_close=enable;nc_report=%s",
@@ -395,7 +405,7 @@ static void the_report_tells_it(void)
     if (check.rank == 0) {
         size_t n;
         unsigned char *bytes = check_read_file(check_path("report"), &n);
-        CHECK(bytes != NULL && memmem(bytes, n, "a.nc, whose close was deferred", 30));
+        CHECK(bytes != NULL && memmem(bytes, n, "deferred close of ", 18));
         CHECK(bytes != NULL && memmem(bytes, n, "process", 7) != NULL);
         free(bytes);
     }
@@ -415,8 +425,8 @@ static void *go_on(void *arg)
     return NULL;
 }
 
-/* Each with datasets of its own, which all of them may complete. */
-static void threads_do_not_wait_for_each_other(void)
+/* Each thread has its own datasets. A thread may complete other threads' closes. */
+static void threads_of_a_program_do_not_wait_for_each_other(void)
 {
     enum { THREADS = 3 };
     static const char *const names[THREADS] = {"0.nc", "1.nc", "2.nc"};
@@ -442,28 +452,40 @@ static void threads_do_not_wait_for_each_other(void)
 }
 
 static const struct check_test tests[] = {
-    {"it returns, and is complete when waited for",
-     it_returns_and_is_complete_when_waited_for, CHECK_FORMATS | CHECK_MODES},
-    {"its memory is no leak", its_memory_is_no_leak, CHECK_MODES},
-    {"threads begin behind the agreement", threads_begin_behind_the_agreement,
+    {"a deferred close returns at once, and a wait completes it",
+     a_deferred_close_returns_at_once_and_a_wait_completes_it,
+     CHECK_FORMATS | CHECK_MODES},
+    {"memory for a deferred close is not reported as a leak",
+     memory_for_a_deferred_close_is_not_reported_as_a_leak, CHECK_MODES},
+    {"threads start after the agreement", threads_start_after_the_agreement, CHECK_MODES},
+    {"threads drain the log without further calls",
+     threads_drain_the_log_without_further_calls, CHECK_MODES},
+    {"the next call completes a deferred close", the_next_call_completes_a_deferred_close,
      CHECK_MODES},
-    {"threads bring it to the file", threads_bring_it_to_the_file, CHECK_MODES},
-    {"the next one completes it", the_next_one_completes_it, CHECK_MODES},
-    {"process 0 says whether", process_0_says_whether, 0},
-    {"a file gets another name", a_file_gets_another_name, 0},
-    {"a file is deleted", a_file_is_deleted, CHECK_MODES},
-    {"a file with two names loses one", a_file_with_two_names_loses_one, 0},
-    {"one process alone is told to wait", one_process_alone_is_told_to_wait,
-     CHECK_SEVERAL},
-    {"groups close for themselves", groups_close_for_themselves, 0},
-    {"there may be many", there_may_be_many, 0},
-    {"without threads it is an ordinary close", without_threads_it_is_an_ordinary_close,
+    {"process 0's hint decides whether a close is deferred",
+     process_0s_hint_decides_whether_a_close_is_deferred, 0},
+    {"a file may be renamed after a deferred close",
+     a_file_may_be_renamed_after_a_deferred_close, 0},
+    {"a file may be deleted after a deferred close",
+     a_file_may_be_deleted_after_a_deferred_close, CHECK_MODES},
+    {"one of a file's two names may be removed after a deferred close",
+     one_of_a_files_two_names_may_be_removed_after_a_deferred_close, 0},
+    {"an open on fewer processes is refused before a wait",
+     an_open_on_fewer_processes_is_refused_before_a_wait, CHECK_SEVERAL},
+    {"disjoint groups complete their closes independently",
+     disjoint_groups_complete_their_closes_independently, 0},
+    {"closes beyond the limit complete immediately",
+     closes_beyond_the_limit_complete_immediately, 0},
+    {"without threads a close is not deferred", without_threads_a_close_is_not_deferred,
      0},
-    {"without a log it is an ordinary close", without_a_log_it_is_an_ordinary_close, 0},
-    {"pending requests are told", pending_requests_are_told, 0},
-    {"what cannot be written is told later", what_cannot_be_written_is_told_later, 0},
-    {"the report tells it", the_report_tells_it, 0},
-    {"threads do not wait for each other", threads_do_not_wait_for_each_other, 0},
+    {"without a log a close is not deferred", without_a_log_a_close_is_not_deferred, 0},
+    {"a deferred close reports pending requests",
+     a_deferred_close_reports_pending_requests, 0},
+    {"the next call reports a failed write", the_next_call_reports_a_failed_write, 0},
+    {"the report includes errors of a deferred close",
+     the_report_includes_errors_of_a_deferred_close, 0},
+    {"threads of a program do not wait for each other",
+     threads_of_a_program_do_not_wait_for_each_other, 0},
     {NULL, NULL, 0},
 };
 

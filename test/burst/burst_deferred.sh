@@ -1,16 +1,16 @@
 #!/bin/bash
-# What is left of deferred closes when a program ends: in good order, with an error that
-# nobody is there to be told of, or killed.
+# Tests deferred closes when the program ends: normally, with an error that it never sees, or by a
+# signal.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-deferred.XXXXXX") || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/burst/burst_killed
 files=$where/files told=$where/told.d/told
-export BURST_PUTS=12 # the last adds a record, which the header must tell of at the end
+export BURST_PUTS=12 # the last put adds a record, so the header must be updated as well
 export PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$files;nc_deferred_close=enable"
 
-# write PROCESSES HOW: the program, which leaves its dataset so.
+# write PROCESSES HOW: runs the program. BURST_LEAVE=HOW determines how the program ends.
 write() {
     rm -rf "$files" "$where/told.d"
     mkdir "$files" "$where/told.d"
@@ -26,7 +26,7 @@ read_serially() {
 }
 told() {
     write "$1" full
-    grep -q "^NC_[A-Z]*: $files/a.nc, whose close was deferred: " "$where/out" &&
+    grep -q "^NC_[A-Z]*: deferred close of $files/a.nc: " "$where/out" &&
         [ "$(grep -c deferred "$where/out")" = 1 ] || { cat "$where/out"; return 1; }
     launch 1 "$program" check "$files/a.nc" "$told" put && is_complete
 }
@@ -38,12 +38,12 @@ killed() {
     launch 1 "$program" check "$files/a.nc" "$told" put && is_complete
 }
 all_killed() { killed 1 && killed 3; }
-check "MPI_Finalize completes what is left" finalized
-check "what MPI_Finalize cannot write is told, and not lost" told_once
-check "a job killed behind its close loses nothing" all_killed
+check "MPI_Finalize completes deferred closes" finalized
+check "MPI_Finalize reports values that it could not write, and keeps them" told_once
+check "nothing is lost if a job is killed after its close" all_killed
 if [ -x test/support/nc_read ]; then
-    check "netCDF-C reads what MPI_Finalize has completed" read_serially
+    check "netCDF-C reads a dataset that MPI_Finalize has completed" read_serially
 else
-    skip "netCDF-C reads what MPI_Finalize has completed" "no netCDF-C"
+    skip "netCDF-C reads a dataset that MPI_Finalize has completed" "no netCDF-C"
 fi
 finish

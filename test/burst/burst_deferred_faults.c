@@ -1,8 +1,8 @@
-/* Calls on the file and on the log fail behind a close that was deferred, the first, the
- * second and so on: the next call that completes it tells so, on all processes and with
- * the file's name, or the file has everything. What could not be written stays in the
- * log, and is there when the dataset is opened again. BURST_FAULTS=all tries each call,
- * else some. */
+/* After a deferred close, makes the first, second, third ... call on the file or the log
+ * fail. Either the call that completes the close returns the error, on all processes and
+ * with the file's name, or the file is complete. Values that could not be written must
+ * remain in the log, and must be in the dataset when it is opened again. With
+ * BURST_FAULTS=all, every call fails in some run; otherwise only some calls do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* The call that comes next. */
+/* Calls that can complete a deferred close. */
 enum next { WAIT, WAIT_FOR_IT, CREATE, WRITE, READ, NEXTS };
 
-static char plan[1000]; /* the fault at hand */
+static char plan[1000]; /* the current fault */
 static int points, faults_made, told;
 
 static const char *const ways[] = {
@@ -28,7 +28,7 @@ static const char *const ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-/* Everybody is told the same. */
+/* Checks that all processes got the same result. */
 static void is_agreed(int rc)
 {
     int ends[2] = {rc, -rc};
@@ -37,9 +37,9 @@ static void is_agreed(int rc)
     printf("# process %d: %s with %s\n", check.rank, ncmpi_strerrno(rc), plan);
 }
 
-/* ---- one fault ---- */
+/* one fault */
 
-/* Values that others put over, in an order that matters. */
+/* Puts values that another process's next collective put overwrites. */
 static void put_beside(int ncid)
 {
     int values[N];
@@ -70,7 +70,7 @@ static int call(enum next next, const struct plan *p, int *ncid)
     return rc;
 }
 
-/* No log waits, and the file has it all. */
+/* Checks that no log is pending, and that the file is complete. */
 static void has_everything(const struct plan *p, int omode)
 {
     int ncid;
@@ -81,7 +81,8 @@ static void has_everything(const struct plan *p, int omode)
     plan_is_there(p->name, p->seed, check.nprocs);
 }
 
-/* How many calls failed, of all processes. */
+/* Runs the program. Returns the number of calls that failed, summed over all
+ * processes. */
 static int run(int number)
 {
     enum next next = (enum next)(number % NEXTS);
@@ -100,7 +101,7 @@ static int run(int number)
     if (rc == NC_NOERR && other >= 0) CHECK_NC(NC_NOERR, ncmpi_close(other));
     if (rc != NC_NOERR && next == CREATE) CHECK(access(check_path("b.nc"), F_OK) != 0);
     if (rc != NC_NOERR) CHECK(strstr(words, "/a.nc") != NULL);
-    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* who was told is not told again */
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* an error is returned only once */
     CHECK_EQ(0, base_mem_in_use());
     bool good = closed == NC_NOERR && rc == NC_NOERR;
     has_everything(&p, good ? NC_NOWRITE : NC_WRITE);
@@ -113,7 +114,7 @@ static int run(int number)
     return all[0];
 }
 
-/* ---- the faults ---- */
+/* ---- all faults ---- */
 
 static bool all_of_them(void)
 {
@@ -121,13 +122,14 @@ static bool all_of_them(void)
     return asked != NULL && strcmp(asked, "all") == 0;
 }
 
-/* The nth call and none else, or all from it on; on one process, or on all. */
+/* Makes only the nth call fail or, with `later`, all calls from the nth on. The fault
+ * occurs on one process or on all. */
 static int one_point(const char *op, const char *what, const char *pattern, int n,
                      bool later)
 {
     char who[16] = "";
     if (points % 3 != 2) snprintf(who, sizeof who, ":%d", points % check.nprocs);
-    /* in the directory of the test: MPI libraries have files of their own */
+    /* only in the test's directory, because MPI libraries open other files */
     snprintf(plan, sizeof plan, "%s:%d%s:%s:%s%s", op, n, later ? "+" : "", what,
              check_path(pattern), who);
     int faults = run(points++);
@@ -152,7 +154,7 @@ static void say(void)
     points = faults_made = told = 0;
 }
 
-static void the_file_cannot_be_written(void)
+static void the_log_is_kept_if_the_file_cannot_be_written(void)
 {
     static const char *const codes[] = {"EIO", "ENOSPC", "short", "part"};
     for (int i = 0; i < 4; i++)
@@ -161,7 +163,7 @@ static void the_file_cannot_be_written(void)
     say();
 }
 
-static void the_file_cannot_be_read_or_synced(void)
+static void the_log_is_kept_if_the_file_cannot_be_read_or_synced(void)
 {
     every_call("read", "EIO", "a.nc");
     every_call("sync", "EIO", "a.nc");
@@ -171,7 +173,7 @@ static void the_file_cannot_be_read_or_synced(void)
     say();
 }
 
-static void the_log_cannot_be_read(void)
+static void a_deferred_close_fails_if_the_log_cannot_be_read(void)
 {
     every_call("read", "EIO", "*.data");
     every_call("read", "short", "*.data");
@@ -179,8 +181,8 @@ static void the_log_cannot_be_read(void)
     say();
 }
 
-/* Once everything is in the file that is nobody's loss. */
-static void the_log_cannot_be_synced_or_removed(void)
+/* Failures that occur after all values have been written to the file lose nothing. */
+static void nothing_is_lost_if_the_log_cannot_be_synced_or_removed(void)
 {
     every_call("sync", "EIO", "*.data");
     every_call("sync", "EIO", "*.meta*");
@@ -195,10 +197,14 @@ static void the_log_cannot_be_synced_or_removed(void)
 }
 
 static const struct check_test tests[] = {
-    {"the file cannot be written", the_file_cannot_be_written, 0},
-    {"the file cannot be read or synced", the_file_cannot_be_read_or_synced, 0},
-    {"the log cannot be read", the_log_cannot_be_read, 0},
-    {"the log cannot be synced or removed", the_log_cannot_be_synced_or_removed, 0},
+    {"the log is kept if the file cannot be written",
+     the_log_is_kept_if_the_file_cannot_be_written, 0},
+    {"the log is kept if the file cannot be read or synced",
+     the_log_is_kept_if_the_file_cannot_be_read_or_synced, 0},
+    {"a deferred close fails if the log cannot be read",
+     a_deferred_close_fails_if_the_log_cannot_be_read, 0},
+    {"nothing is lost if the log cannot be synced or removed",
+     nothing_is_lost_if_the_log_cannot_be_synced_or_removed, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,10 +1,12 @@
-/* Calls on the log and on the file fail, the first, the second and so on: each process
- * gets an error or all goes on another way, nobody hangs, and whatever a put has returned
- * for is there, after opening the dataset again at the latest. BURST_FAULTS=all tries
- * each call, else some. */
+/* Makes the first, second, third ... call on the log or on the file fail. Each process
+ * must return an error or work around the failure, and none may hang. Every value whose
+ * put succeeded must be in the dataset, at the latest after the next open. With
+ * BURST_FAULTS=all, every call fails in some run; otherwise only some calls do. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,8 @@
 enum { N = 50, PUTS = 10 };
 
 static const char *shared = "disable", *flush = "flush_onclose", *deferral = "disable";
-static int acked[PUTS]; /* by this process */
-static char plan[1000]; /* the fault at hand */
+static int acked[PUTS]; /* whether each put by this process has succeeded */
+static char plan[1000]; /* the current fault */
 
 static MPI_Info new_info(void)
 {
@@ -47,7 +49,8 @@ static bool failed_anywhere(int rc)
     return worst != 0;
 }
 
-/* Collective calls that define end with an error on all processes or on none. */
+/* Checks that a collective call that makes definitions has failed on all processes or on
+ * none. Returns whether it succeeded. */
 static bool defined(int rc)
 {
     bool any = failed_anywhere(rc);
@@ -105,14 +108,14 @@ static void look_again(void)
     MPI_Info info = new_info();
     int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid);
     MPI_Info_free(&info);
-    /* One that could not be told what happened to the file is not replayed onto it. */
+    /* A log is not replayed if a change to the file could not be recorded in it. */
     if (rc == NC_EBADLOG && !logs_are_stored()) return;
     if (!CHECK_NC(NC_NOERR, rc)) return;
     check_values(ncid);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Threads drain what there is, or cannot. */
+/* Makes threads drain the log. Waits until they have finished or failed. */
 static int drain_behind(int ncid)
 {
     int done = 0, rc = ncmpix_flush_start(ncid);
@@ -124,15 +127,17 @@ static int drain_behind(int ncid)
     return rc;
 }
 
-/* The last, with what is left of a close that was deferred. */
+/* Closes the dataset, and completes the close if it was deferred. Returns the first
+ * error. */
 static int close_at_last(int ncid)
 {
     int rc = ncmpi_close(ncid), completed = ncmpix_wait_closed(check_path("a.nc"));
-    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* who was told is not told again */
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* an error is returned only once */
     return rc != NC_NOERR ? rc : completed;
 }
 
-/* How many calls failed, of all processes; *errors: some call gave an error. */
+/* Runs the program. Returns the number of calls that failed, summed over all processes.
+ * Sets *errors if any library call returned an error. */
 static int run(bool *errors)
 {
     int ncid, faults;
@@ -171,14 +176,15 @@ static int run(bool *errors)
 
 static int points, faults_made;
 
-/* The nth call and none else, or all from it on. On one process, or all by turns. */
+/* Makes only the nth call fail or, with `later`, all calls from the nth on. The fault
+ * occurs on one process if n is even, otherwise on all. */
 static int one_point(const char *op, const char *what, const char *pattern, int n,
                      bool later, bool *errors)
 {
     char who[16] = "";
     if (n % 2 == 0) snprintf(who, sizeof who, ":%d", n / 2 % check.nprocs);
     deferral = points / 2 % 2 ? "enable" : "disable";
-    /* in the directory of the test: MPI libraries have files of their own */
+    /* only in the test's directory, because MPI libraries open other files */
     snprintf(plan, sizeof plan, "%s:%d%s:%s:%s%s", op, n, later ? "+" : "", what,
              pattern[0] == '\0' ? "*" : check_path(pattern), who);
     int faults = run(errors);
@@ -198,8 +204,7 @@ static void every_call(const char *op, const char *what, const char *pattern,
 {
     bool errors;
     int idle = 0, step = all_of_them() ? 1 : check.nprocs == 1 ? 3 : 9;
-    int most =
-        all_of_them() ? 2 * check.nprocs : 2; /* some have fewer calls than others */
+    int most = all_of_them() ? 2 * check.nprocs : 2; /* some processes make fewer calls */
     for (int n = 1; idle < most; n += step)
         for (int later = 0; later < 2; later++) {
             int faults = one_point(op, what, pattern, n, later, &errors);
@@ -214,7 +219,7 @@ static void every_way(const char *pattern, bool must_go_on)
     for (int way = 0; way < 4; way++) {
         shared = way & 1 ? "enable" : "disable";
         flush = way & 2 ? "flush_immediate" : "flush_onclose";
-        /* A shared log that cannot be told what is in the file may not just go. */
+        /* A shared log remains if it could not record the contents of the file. */
         bool must = must_go_on && (way % 2 == 0 || logs_are_stored());
         for (int i = 0; i < 3; i++)
             if (all_of_them() || check.nprocs == 1 || way % 3 == i)
@@ -224,13 +229,13 @@ static void every_way(const char *pattern, bool must_go_on)
     points = faults_made = 0;
 }
 
-static void a_log_that_cannot_be_written(void)
+static void no_value_is_lost_if_the_log_cannot_be_written(void)
 {
     every_way("*.data", true);
     every_way("*.meta*", true);
 }
 
-static void a_log_without_room(void)
+static void puts_go_to_the_file_if_there_is_no_space_for_a_log(void)
 {
     for (int way = 0; way < 4; way++) {
         shared = way & 1 ? "enable" : "disable";
@@ -241,17 +246,17 @@ static void a_log_without_room(void)
     }
 }
 
-static void a_file_that_cannot_be_written(void)
+static void the_log_is_kept_if_the_file_cannot_be_written(void)
 {
     every_way("a.nc", false);
 }
 
-static void neither_can_be_written(void)
+static void errors_are_returned_if_neither_log_nor_file_can_be_written(void)
 {
     every_way("a.nc*", false);
 }
 
-static void what_cannot_be_synced(void)
+static void a_sync_returns_errors_of_the_log_and_the_file(void)
 {
     for (int way = 0; way < 4; way++) {
         shared = way & 1 ? "enable" : "disable";
@@ -262,9 +267,10 @@ static void what_cannot_be_synced(void)
     }
 }
 
-/* A system tells once that a page is lost, and syncs well from then on: what was promised
- * in the log stays there, whatever is synced afterwards. */
-static void a_sync_that_fails_once(void)
+/* The system reports a lost page only once, and later syncs succeed. Therefore values
+ * that an earlier sync has guaranteed must remain in the log, regardless of the results
+ * of later syncs. */
+static void values_that_an_earlier_sync_promised_survive_a_failed_sync(void)
 {
     shared = "disable";
     flush = "flush_onclose";
@@ -290,9 +296,59 @@ static void a_sync_that_fails_once(void)
     look_again();
 }
 
-/* Who gets no descriptor from others opens the file; who has no threads drains himself.
- */
-static void no_sockets_and_no_threads(void)
+/* Overwrites all values in this process's log, as if the system had lost the log's
+ * pages. */
+static void lose_values(void)
+{
+    enum { BEGIN = 8 };
+    glob_t found;
+    char pattern[1100], bytes[4096];
+    memset(bytes, 0x5a, sizeof bytes);
+    snprintf(pattern, sizeof pattern, "%s/*.%d.data", check_path(""), check.rank);
+    if (!CHECK_EQ(0, glob(pattern, 0, NULL, &found)) || !CHECK_EQ(1, found.gl_pathc))
+        return;
+    int fd = open(found.gl_pathv[0], O_WRONLY);
+    CHECK(pwrite(fd, bytes, sizeof bytes, BEGIN) == (ssize_t)sizeof bytes);
+    (void)close(fd);
+    globfree(&found);
+}
+
+/* Makes a sync of the log fail, as if the system had discarded the pages. The stale bytes
+ * in the log must not reach the file, and the sync and the close must return errors. */
+static void a_sync_that_loses_logged_values_is_detected(void)
+{
+    static int values[PUTS * N];
+    int ncid = -1, wrong = 0;
+    shared = "disable";
+    flush = "flush_onclose";
+    deferral = "disable";
+    MPI_Info info = new_info();
+    MPI_Offset start[2] = {0, check.rank * N}, count[2] = {PUTS, N};
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    CHECK_NC(NC_NOERR, define(ncid));
+    for (int k = 0; k < PUTS; k++)
+        put(ncid, k, true);
+    if (check.rank == 0) lose_values();
+    snprintf(plan, sizeof plan, "sync:1:EIO:*.data");
+    if (check.rank == 0) CHECK(fault_arm(plan));
+    CHECK(failed_anywhere(ncmpi_sync(ncid)));
+    if (check.rank == 0) CHECK(fault_disarm() > 0);
+    CHECK(failed_anywhere(ncmpi_close(ncid)));
+    MPI_Info_set(info, "nc_burst_buf", "disable");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 1, start, count, values));
+    for (int i = 0; i < PUTS * N; i++)
+        wrong += values[i] == 0x5a5a5a5a;
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Info_free(&info);
+}
+
+/* If no other process passes it a descriptor, a process must open the file itself. If it
+ * cannot start threads, it must drain the log itself. */
+static void a_log_works_without_sockets_and_threads(void)
 {
     static const struct {
         const char *op, *what;
@@ -309,14 +365,16 @@ static void no_sockets_and_no_threads(void)
             int before = check_descriptors();
             met += one_point(calls[i].op, calls[i].what, "", n, n == 3, &errors);
             CHECK(!errors);
-            CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* what was opened again */
+            CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* completes the close in
+                                                           * look_again */
             CHECK_EQ(before, check_descriptors());
         }
         CHECK(met > 0 || (check.nprocs == 1 && i > 0));
     }
 }
 
-/* Without it a process of the node cannot share its descriptor with others. */
+/* Makes memfd_create fail, so that a process cannot pass its descriptor to the other
+ * processes on its node. */
 static bool short_of_descriptors;
 
 int memfd_create(const char *name, unsigned flags)
@@ -328,9 +386,10 @@ int memfd_create(const char *name, unsigned flags)
     return -1;
 }
 
-/* Who got no descriptor for his log when the dataset was made puts without one, records
- * too, when there are some again. */
-static void no_descriptor_for_a_log(void)
+/* If a process has no descriptor left for its log when the dataset is created, its puts
+ * must work without a log, even puts that add records. They must continue to work once
+ * descriptors become available. */
+static void puts_work_without_a_descriptor_for_a_log(void)
 {
     shared = "disable";
     flush = "flush_onclose";
@@ -358,14 +417,24 @@ static void no_descriptor_for_a_log(void)
 }
 
 static const struct check_test tests[] = {
-    {"a log that cannot be written", a_log_that_cannot_be_written, 0},
-    {"a log without room", a_log_without_room, 0},
-    {"a file that cannot be written", a_file_that_cannot_be_written, 0},
-    {"neither can be written", neither_can_be_written, 0},
-    {"what cannot be synced", what_cannot_be_synced, 0},
-    {"a sync that fails once", a_sync_that_fails_once, 0},
-    {"no sockets and no threads", no_sockets_and_no_threads, 0},
-    {"no descriptor for a log", no_descriptor_for_a_log, 0},
+    {"no value is lost if the log cannot be written",
+     no_value_is_lost_if_the_log_cannot_be_written, 0},
+    {"puts go to the file if there is no space for a log",
+     puts_go_to_the_file_if_there_is_no_space_for_a_log, 0},
+    {"the log is kept if the file cannot be written",
+     the_log_is_kept_if_the_file_cannot_be_written, 0},
+    {"errors are returned if neither log nor file can be written",
+     errors_are_returned_if_neither_log_nor_file_can_be_written, 0},
+    {"a sync returns errors of the log and the file",
+     a_sync_returns_errors_of_the_log_and_the_file, 0},
+    {"values that an earlier sync promised survive a failed sync",
+     values_that_an_earlier_sync_promised_survive_a_failed_sync, 0},
+    {"a sync that loses logged values is detected",
+     a_sync_that_loses_logged_values_is_detected, 0},
+    {"a log works without sockets and threads", a_log_works_without_sockets_and_threads,
+     0},
+    {"puts work without a descriptor for a log", puts_work_without_a_descriptor_for_a_log,
+     0},
     {NULL, NULL, 0},
 };
 

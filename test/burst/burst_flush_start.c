@@ -1,5 +1,5 @@
-/* A program says when draining may begin: then it does, whatever the hints say of when,
- * by threads, and no process waits for another; what a thread cannot write is told. */
+/* Tests ncmpix_flush_start, which starts a drain. Threads then drain the log regardless
+ * of the hints, and processes do not wait for each other. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { N = 50 };
 
-/* Variables of N * nprocs ints each; logs beside the file. */
+/* Creates a dataset with nvars variables of N * nprocs ints each. Its logs are in the
+ * same directory. */
 static int create(const char *hints, int nvars)
 {
     int ncid = -1, dim, v;
@@ -60,7 +61,8 @@ static long long statistic(int ncid, const char *name)
     return there ? atoll(text) : -1;
 }
 
-/* Asks until it is through, or there is an error, which is returned; -1: it never was. */
+/* Polls until everything has been drained. Returns the drain's result, or -1 after a
+ * timeout. */
 static int wait_for(int ncid)
 {
     for (int i = 0; i < 20000; i++) {
@@ -71,8 +73,9 @@ static int wait_for(int ncid)
     return -1;
 }
 
-/* In the file itself, which the program reads without the library's knowledge of its log.
- */
+/* Checks that this process's values are in the file or, if `there` is false, that they
+ * are not. Reads the file without the library, because the library would also read the
+ * log. */
 static void is_in_the_file(int ncid, int var, bool there)
 {
     MPI_Offset begin;
@@ -106,13 +109,13 @@ static void close_and_look(int ncid, int nvars)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What comes behind the call waits for the next one, or for the close. */
-static void it_begins_when_the_program_says(void)
+/* Values put after the call are drained only by the next call or by the close. */
+static void flush_start_drains_the_values_put_before_it(void)
 {
     int done = 5, ncid = create("nc_burst_buf=enable", 3);
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     CHECK_NC(NC_NOERR, ncmpix_flush_test(ncid, &done));
-    CHECK_EQ(1, done); /* nothing was asked for */
+    CHECK_EQ(1, done); /* nothing was requested, so nothing is pending */
     for (int v = 0; v < 2; v++) {
         put(ncid, v);
         usleep(20000);
@@ -125,13 +128,14 @@ static void it_begins_when_the_program_says(void)
     put(ncid, 2);
     usleep(20000);
     CHECK_NC(NC_NOERR, ncmpix_flush_test(ncid, NULL));
-    CHECK_NC(NC_NOERR, wait_for(ncid)); /* that was not asked for */
+    CHECK_NC(NC_NOERR, wait_for(ncid)); /* the last put is not drained */
     is_in_the_file(ncid, 2, false);
     close_and_look(ncid, 3);
 }
 
-/* Threads that wait for a pause in the puts need not wait any longer. */
-static void it_does_not_wait_for_the_hint(void)
+/* Threads drain the log immediately after the call, although the hint makes them wait for
+ * a pause in the puts. */
+static void flush_start_drains_without_the_delay_of_the_hint(void)
 {
     int ncid = create("nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;"
                       "nc_burst_buf_delay=3000000;nc_burst_buf_threads=2",
@@ -148,8 +152,8 @@ static void it_does_not_wait_for_the_hint(void)
     close_and_look(ncid, 2);
 }
 
-/* Process 0 calls it alone, and the others come late to everything that follows. */
-static void nobody_waits_for_another(void)
+/* Only process 0 makes the call, so only process 0's values are drained. */
+static void flush_start_is_not_collective(void)
 {
     int ncid = create("nc_burst_buf=enable", 1);
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
@@ -165,8 +169,8 @@ static void nobody_waits_for_another(void)
     close_and_look(ncid, 1);
 }
 
-/* Values of the later call stay, though a thread may have been at the earlier ones. */
-static void order_is_kept(void)
+/* Later values take precedence, even if a thread is still draining earlier ones. */
+static void later_values_take_precedence_while_threads_drain(void)
 {
     enum { ROUNDS = 30 };
     int ncid = create("nc_burst_buf=enable;nc_burst_buf_threads=3", 1), wrong = 0;
@@ -197,8 +201,8 @@ static void order_is_kept(void)
 }
 
 #ifndef __SANITIZE_THREAD__
-/* All that is logged, by the call itself. */
-static void where_there_are_no_threads_the_call_writes(void)
+/* If the call cannot start threads, it writes all logged values itself. */
+static void without_threads_flush_start_itself_writes(void)
 {
     int done = 0, ncid = create("nc_burst_buf=enable", 2);
     if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
@@ -214,22 +218,22 @@ static void where_there_are_no_threads_the_call_writes(void)
     close_and_look(ncid, 2);
 }
 
-static void where_no_process_may_write_alone_it_says_so(void)
+static void flush_start_fails_if_no_process_may_write_independently(void)
 {
     int ncid = create("nc_burst_buf=enable;romio_no_indep_rw=true", 1);
     put(ncid, 0);
     no_threads = true;
     int rc = ncmpix_flush_start(ncid);
     no_threads = false;
-    CHECK(rc == NC_ENOTSUPPORT || rc == NC_NOERR); /* with Open MPI it is no hint */
+    CHECK(rc == NC_ENOTSUPPORT || rc == NC_NOERR); /* Open MPI ignores the hint */
     is_in_the_file(ncid, 0, rc == NC_NOERR);
     close_and_look(ncid, 1);
 }
 
 #endif
 
-/* The hint is about what MPI-IO does: a thread has the file open beside it. */
-static void without_independent_access_a_thread_drains(void)
+/* The hint restricts only MPI-IO. A thread opens the file itself and drains the log. */
+static void without_independent_MPI_IO_a_thread_drains(void)
 {
     int ncid = create("nc_burst_buf=enable;romio_no_indep_rw=true", 1);
     put(ncid, 0);
@@ -239,7 +243,7 @@ static void without_independent_access_a_thread_drains(void)
     close_and_look(ncid, 1);
 }
 
-static void without_a_log_there_is_nothing_to_do(void)
+static void without_a_log_flush_start_does_nothing(void)
 {
     int done = 0, ncid = create("x=y", 1);
     CHECK_NC(NC_EBADID, ncmpix_flush_start(-1));
@@ -256,8 +260,8 @@ static void without_a_log_there_is_nothing_to_do(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Definitions that change, and all is as before. */
-static void it_outlives_a_redefinition(void)
+/* Draining continues to work after a redefinition. */
+static void draining_continues_after_a_redefinition(void)
 {
     int v, ncid = create("nc_burst_buf=enable", 2);
     put(ncid, 0);
@@ -275,20 +279,24 @@ static void it_outlives_a_redefinition(void)
 }
 
 static const struct check_test tests[] = {
-    {"it begins when the program says", it_begins_when_the_program_says, CHECK_MODES},
-    {"it does not wait for the hint", it_does_not_wait_for_the_hint, CHECK_MODES},
-    {"nobody waits for another", nobody_waits_for_another, CHECK_MODES},
-    {"order is kept", order_is_kept, CHECK_MODES},
+    {"flush_start drains the values put before it",
+     flush_start_drains_the_values_put_before_it, CHECK_MODES},
+    {"flush_start drains without the delay of the hint",
+     flush_start_drains_without_the_delay_of_the_hint, CHECK_MODES},
+    {"flush_start is not collective", flush_start_is_not_collective, CHECK_MODES},
+    {"later values take precedence while threads drain",
+     later_values_take_precedence_while_threads_drain, CHECK_MODES},
 #ifndef __SANITIZE_THREAD__
-    {"where there are no threads the call writes",
-     where_there_are_no_threads_the_call_writes, CHECK_MODES},
-    {"where no process may write alone it says so",
-     where_no_process_may_write_alone_it_says_so, 0},
+    {"without threads flush_start itself writes",
+     without_threads_flush_start_itself_writes, CHECK_MODES},
+    {"flush_start fails if no process may write independently",
+     flush_start_fails_if_no_process_may_write_independently, 0},
 #endif
-    {"without independent access a thread drains",
-     without_independent_access_a_thread_drains, 0},
-    {"without a log there is nothing to do", without_a_log_there_is_nothing_to_do, 0},
-    {"it outlives a redefinition", it_outlives_a_redefinition, 0},
+    {"without independent MPI-IO a thread drains",
+     without_independent_MPI_IO_a_thread_drains, 0},
+    {"without a log flush_start does nothing", without_a_log_flush_start_does_nothing, 0},
+    {"draining continues after a redefinition", draining_continues_after_a_redefinition,
+     0},
     {NULL, NULL, 0},
 };
 

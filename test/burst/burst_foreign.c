@@ -1,9 +1,10 @@
-/* Logs as PnetCDF's grammar has them (version 0), written here from the grammar alone,
- * for ncmpilog to replay.
+/* Writes logs in the format that PnetCDF's published grammar describes (version 0),
+ * independently of the library. ncmpilog then replays them.
  *
- *     burst_foreign write FILE LOGS   a dataset, and the logs of three processes
- *     burst_foreign far FILE LOGS     a dataset, and a log with a record that it cannot
- * have burst_foreign check FILE        what the logs say is in the dataset */
+ *     burst_foreign write FILE LOGS   creates a dataset, and the logs of three processes
+ *     burst_foreign far FILE LOGS     creates a dataset, and a log with a record number
+ *                                     beyond the format's limit
+ *     burst_foreign check FILE        checks that the logged values are in the dataset */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +14,8 @@
 
 #include "pnetcdf.h"
 
-enum { VAR = -1, VAR1 = -2, VARA = -3, VARS = -4 }; /* api_kind */
-enum { SHORT = 4, INT = 6, FLOAT = 8, DOUBLE = 9 }; /* itype */
+enum { VAR = -1, VAR1 = -2, VARA = -3, VARS = -4 }; /* values of api_kind */
+enum { SHORT = 4, INT = 6, FLOAT = 8, DOUBLE = 9 }; /* values of itype */
 enum { RANKS = 3, ROWS = 4, COLUMNS = 6 };
 
 static void need(int rc, const char *what)
@@ -49,9 +50,10 @@ static void put_name(const char *name)
         fputc(0, made.meta);
 }
 
-static void start_log(const char *dir, int rank, int entries, bool external)
+static void start_log(const char *dir, int rank, int ranks, int entries, bool external)
 {
-    static const char base[] = "a.nc", node[] = "node7.site"; /* 8 and 16 bytes */
+    static const char base[] = "a.nc", node[] = "node7.site"; /* padded to 8 and 16
+                                                               * bytes */
     const uint16_t one = 1;
     char path[1000];
     snprintf(path, sizeof path, "%s/a.nc_1_%d.meta", dir, rank);
@@ -63,11 +65,11 @@ static void start_log(const char *dir, int rank, int entries, bool external)
     put32(0);
     put32(*(const unsigned char *)&one == 0);
     put32(external);
-    put64(RANKS);
+    put64(ranks);
     put64(rank);
-    put64(2); /* dimensions at most */
+    put64(2); /* maximum number of dimensions */
     put64(entries);
-    put64(64 + 8 + 16); /* where entries begin */
+    put64(64 + 8 + 16); /* offset of the first entry */
     put_name(base);
     put_name(node);
     fputs("PnetCDF0", made.data);
@@ -95,11 +97,11 @@ static void end_log(void)
     if (fclose(made.meta) != 0 || fclose(made.data) != 0) exit(3);
 }
 
-/* ---- what is logged ---- */
+/* ---- logged values ---- */
 
 static void write_logs(const char *dir)
 {
-    start_log(dir, 0, 2, false);
+    start_log(dir, 0, RANKS, 2, false);
     static const int64_t row[] = {0, 0, 1, COLUMNS};
     static const int ints[COLUMNS] = {1, 2, 3, 4, 5, 6};
     add(VARA, INT, 0, 2, row, 4, ints, sizeof ints);
@@ -108,7 +110,7 @@ static void write_logs(const char *dir)
     add(VARS, DOUBLE, 0, 2, odd, 6, doubles, sizeof doubles);
     end_log();
 
-    start_log(dir, 1, 3, false);
+    start_log(dir, 1, RANKS, 3, false);
     static const int64_t two[] = {2, 0, 2, 3, 1, 2, 1, 3}; /* starts, then counts */
     static const short shorts[] = {21, 22, 31, 32, 33};
     add(2, SHORT, 0, 2, two, 8, shorts, sizeof shorts);
@@ -120,20 +122,20 @@ static void write_logs(const char *dir)
     add(VAR, FLOAT, 1, 1, whole, 2, floats, sizeof floats);
     end_log();
 
-    start_log(dir, 2, 1,
-              true); /* values as in the file: of 2 bytes, the high one first */
+    start_log(dir, 2, RANKS, 1,
+              true); /* values as in the file: big-endian, 2 bytes each */
     static const int64_t record[] = {2, 1, 1, 2};
     static const unsigned char bytes[] = {1, 2, 0xff, 0xfe};
     add(VARA, SHORT, 2, 2, record, 4, bytes, sizeof bytes);
     end_log();
 }
 
-/* Behind the last record that CDF-2 can count. */
+/* Logs a put beyond the last record that CDF-2 can represent. */
 static void write_far(const char *dir)
 {
     static const int64_t record[] = {((int64_t)1 << 32) - 2, 1, 1, 2};
     static const short shorts[] = {1, 2};
-    start_log(dir, 0, 1, false);
+    start_log(dir, 0, 1, 1, false);
     add(VARA, SHORT, 2, 2, record, 4, shorts, sizeof shorts);
     end_log();
 }
@@ -156,7 +158,7 @@ static void write_all(const char *path, const char *dir, void (*write)(const cha
     write(dir);
 }
 
-/* ---- what is there ---- */
+/* ---- checks ---- */
 
 static int check_all(const char *path)
 {

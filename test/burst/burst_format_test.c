@@ -1,4 +1,5 @@
-/* The bytes of logs: PnetCDF's as its grammar says, ours as doc/formats.md does. */
+/* Tests the log formats byte by byte: PnetCDF's logs against the published grammar, and
+ * this library's logs against doc/formats.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,7 @@ static void add_name(struct bytes *b, const char *name)
         b->at[b->n++] = 0;
 }
 
-/* Is the lowest byte of a number the last one here? */
+/* Returns whether this machine is big-endian. */
 static bool big_endian(void)
 {
     const uint16_t one = 1;
@@ -75,11 +76,11 @@ static bool big_endian(void)
 static void add_header(struct bytes *b, int64_t entries)
 {
     add(b, "PnetCDF0CDF5\0\0\0\0", 16);
-    add32(b, big_endian()); /* as this machine */
-    add32(b, 0);            /* not external */
-    add64(b, 4);            /* ranks */
-    add64(b, 2);            /* this one */
-    add64(b, 3);            /* dimensions at most */
+    add32(b, big_endian()); /* byte order of this machine */
+    add32(b, 0);            /* values are in native representation */
+    add64(b, 4);            /* number of ranks */
+    add64(b, 2);            /* rank of this log's process */
+    add64(b, 3);            /* maximum number of dimensions */
     add64(b, entries);
     size_t begin_at = b->n;
     add64(b, 0);
@@ -137,7 +138,7 @@ static void a_log_of_version_0_is_read(void **state)
     assert_int_equal(CONV_DOUBLE, burst_conv_type(e.itype));
     assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
     assert_true(more && e.nreqs == 2 && e.start[2] == 5 && e.count[3] == 3);
-    assert_int_equal(NC_EBADLOG, burst_reader_check(r, &e)); /* no values */
+    assert_int_equal(NC_EBADLOG, burst_reader_check(r, &e)); /* the values are missing */
     assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
     assert_false(more);
     burst_reader_close(r);
@@ -145,7 +146,8 @@ static void a_log_of_version_0_is_read(void **state)
 
 /* ---- version 0, as PnetCDF 1.15 writes it ---- */
 
-/* With the numbers at 48 and 56. Returns where entries begin. */
+/* Adds a header that has the given numbers at offsets 48 and 56. Returns the offset of
+ * the first entry. */
 static size_t add_written_header(struct bytes *b, const char *path, int64_t at48,
                                  int64_t at56)
 {
@@ -153,9 +155,9 @@ static size_t add_written_header(struct bytes *b, const char *path, int64_t at48
     add(b, "PnetCDF0CDF0\0\0\0\0", 16);
     add32(b, big_endian());
     add32(b, 0);
-    add64(b, 2); /* ranks */
-    add64(b, 1); /* this one */
-    add64(b, 0); /* dimensions: never stored */
+    add64(b, 2); /* number of ranks */
+    add64(b, 1); /* rank of this log's process */
+    add64(b, 0); /* number of dimensions, which PnetCDF leaves 0 */
     add64(b, at48);
     add64(b, at56);
     add64(b, (int64_t)strlen(path));
@@ -168,9 +170,9 @@ static size_t add_written_header(struct bytes *b, const char *path, int64_t at48
     return begin;
 }
 
-static void a_log_as_pnetcdf_writes_it_is_read(void **state)
+static void logs_of_pnetcdf_are_read(void **state)
 {
-    static const int64_t vara[] = {1, 2, 3, 4, 0, 0}; /* strides are there, and 0 */
+    static const int64_t vara[] = {1, 2, 3, 4, 0, 0}; /* unused strides are 0 */
     static const int64_t varn[] = {1, 1, 5, 5, 2, 2, 0, 3};
     struct bytes b = {.n = 0};
     struct burst_reader *r;
@@ -211,19 +213,21 @@ static int64_t entries_of(int64_t at48, int64_t at56, int entries)
     return h.num_entries;
 }
 
-/* The place of the first entry (112) stands where their number will be. */
-static void the_number_of_entries_is_told_from_their_place(void **state)
+/* As long as the number of entries is unknown, its field contains the offset of the first
+ * entry (112). */
+static void the_number_of_entries_follows_from_their_offset(void **state)
 {
     enum { BEGIN = 112 };
     (void)state;
     assert_int_equal(0, entries_of(0, BEGIN, 0));
-    assert_int_equal(0, entries_of(0, BEGIN, 1)); /* killed before it was counted */
+    assert_int_equal(0, entries_of(0, BEGIN, 1)); /* killed before the number was
+                                                   * stored */
     assert_int_equal(3, entries_of(0, 3, 3));
-    assert_int_equal(0, entries_of(0, 0, 3)); /* flushed */
+    assert_int_equal(0, entries_of(0, 0, 3)); /* a log that was flushed */
     assert_int_equal(2, entries_of(2, BEGIN, 2));
 }
 
-static void a_broken_name_is_told(void **state)
+static void an_invalid_name_is_reported(void **state)
 {
     struct bytes b = {.n = 0};
     struct burst_header h;
@@ -235,7 +239,7 @@ static void a_broken_name_is_told(void **state)
     static const size_t places[] = {72 + 2, 72 + 5, 72 + 6 + 4 + 2, 72 + 6 + 4 + 6};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         unsigned char was = b.at[places[i]];
-        b.at[places[i]] = was == 0 ? 'x' : 0; /* too long, or too short */
+        b.at[places[i]] = was == 0 ? 'x' : 0; /* makes the name too long or too short */
         assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, begin));
         b.at[places[i]] = was;
     }
@@ -246,7 +250,7 @@ static void a_broken_name_is_told(void **state)
     }
 }
 
-static void what_is_no_log_is_told(void **state)
+static void files_that_are_not_logs_are_rejected(void **state)
 {
     struct bytes b = {.n = 0};
     struct burst_header h;
@@ -259,14 +263,14 @@ static void what_is_no_log_is_told(void **state)
     assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
     assert_non_null(strstr(base_error_detail(NC_EBADLOG), "version"));
     b.at[7] = '0';
-    b.at[16 + 3] = !big_endian(); /* as the other byte order has it */
+    b.at[16 + 3] = !big_endian(); /* the other byte order */
     assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
     assert_non_null(strstr(base_error_detail(NC_EBADLOG), "byte order"));
     memcpy(b.at, "NetCDF", 6);
     assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
 }
 
-/* ---- version 1 ---- */
+/* ---- this library's logs (version 1) ---- */
 
 static void start_log(struct burst_log *l, const char *name, int nslots,
                       struct burst_space *space)
@@ -306,7 +310,7 @@ static void log_numbers(struct burst_log *l, int rank, int first, int n)
     burst_log_commit(l, 1);
 }
 
-/* Entries that the log gives, each held against what was logged. */
+/* Counts the entries that a reader returns. Compares each of them with the original. */
 static int count_entries(const char *name, int64_t *sum)
 {
     struct burst_reader *r;
@@ -329,13 +333,13 @@ static int count_entries(const char *name, int64_t *sum)
     return n;
 }
 
-static void what_was_logged_is_read_back(void **state)
+static void logged_entries_are_read_back(void **state)
 {
     struct burst_log l;
     int64_t sum;
     (void)state;
     start_log(&l, "one", 1, NULL);
-    for (int i = 0; i < 300; i++) /* several chunks */
+    for (int i = 0; i < 300; i++) /* fills several chunks */
         log_numbers(&l, 1, i, 1 + i % 7);
     assert_int_equal(300, count_entries("one.meta", &sum));
     assert_int_equal(300 * 299 / 2, sum);
@@ -357,7 +361,7 @@ static void what_was_logged_is_read_back(void **state)
     assert_int_equal(-1, access(path_of("one.data"), F_OK));
 }
 
-static void what_does_not_count_yet_is_not_there(void **state)
+static void uncommitted_entries_are_ignored(void **state)
 {
     struct burst_log l;
     int64_t sum, start = 3, count = 1;
@@ -368,6 +372,7 @@ static void what_does_not_count_yet_is_not_there(void **state)
                             .nreqs = 1,
                             .start = &start,
                             .count = &count,
+                            .seq = 1,
                             .rank = 1};
     (void)state;
     start_log(&l, "two", 1, NULL);
@@ -392,14 +397,15 @@ static void processes_share_a_log(void **state)
         log_numbers(i % 3 == 0 ? &one : &two, i % 3 == 0 ? 1 : 2, i, 1 + i % 500);
     assert_int_equal(400, count_entries("shared.meta", &sum));
     assert_int_equal(400 * 399 / 2, sum);
-    /* One starts anew, as all is in the file; the other is killed first. */
+    /* After a drain, one process resets its part of the log. The other one is killed
+     * before it does so. */
     burst_log_reset(&two);
     assert_int_equal(0, count_entries("shared.meta", &sum));
     burst_log_end(&two, false);
     burst_log_end(&one, true);
 }
 
-static void a_log_in_use_is_left_alone(void **state)
+static void a_log_in_use_is_not_read(void **state)
 {
     struct burst_log l;
     struct burst_reader *r;
@@ -431,14 +437,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_of_version_0_is_read),
-        cmocka_unit_test(a_log_as_pnetcdf_writes_it_is_read),
-        cmocka_unit_test(the_number_of_entries_is_told_from_their_place),
-        cmocka_unit_test(a_broken_name_is_told),
-        cmocka_unit_test(what_is_no_log_is_told),
-        cmocka_unit_test(what_was_logged_is_read_back),
-        cmocka_unit_test(what_does_not_count_yet_is_not_there),
+        cmocka_unit_test(logs_of_pnetcdf_are_read),
+        cmocka_unit_test(the_number_of_entries_follows_from_their_offset),
+        cmocka_unit_test(an_invalid_name_is_reported),
+        cmocka_unit_test(files_that_are_not_logs_are_rejected),
+        cmocka_unit_test(logged_entries_are_read_back),
+        cmocka_unit_test(uncommitted_entries_are_ignored),
         cmocka_unit_test(processes_share_a_log),
-        cmocka_unit_test(a_log_in_use_is_left_alone),
+        cmocka_unit_test(a_log_in_use_is_not_read),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -1,6 +1,6 @@
-/* Names that a file of hints guards: their closes are deferred, and completed by the next
- * create or open of any of them, however the processes call the file, and whatever others
- * do to it meanwhile. */
+/* Tests the hint `Guardnames`, which defers closing files with guarded names until the
+ * next create or open of any guarded file. Processes use different names for the same
+ * file, and other programs remove, replace or rename the file in the meantime. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,9 +22,10 @@ static const bool reads_json = true;
 static const bool reads_json = false;
 #endif
 
-/* ---- the file of hints ---- */
+/* ---- the hints file ---- */
 
-/* As MPIWRAP has it: who is guarded, and E10's hints for a directory. */
+/* Writes a hints file in MPIWRAP's format that contains the guarded names, and E10's
+ * hints for the test's directory. */
 static void guard(const char *names)
 {
     char text[10000];
@@ -44,8 +45,8 @@ static void guard(const char *names)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The file of E10's documentation, word for word but for the two paths: it forbids MPI-IO
- * independent access. */
+/* Writes the example file from E10's documentation, but with different values for the two
+ * paths. The example forbids independent access through MPI-IO. */
 static void guard_as_documented(void)
 {
     char text[10000];
@@ -86,9 +87,9 @@ static int make(const char *name, int seed)
     return plan_make(&p);
 }
 
-/* ---- which names ---- */
+/* ---- guarded names ---- */
 
-static void two_names_take_turns(void)
+static void two_guarded_datasets_are_written_alternately(void)
 {
     static const char *const names[] = {"test_file.0.nc", "test_file.1.nc"};
     if (!reads_json) return check_skip("no jansson");
@@ -103,19 +104,19 @@ static void two_names_take_turns(void)
     plan_is_there("test_file.0.nc", 7, check.nprocs);
 }
 
-static void an_open_for_reading_completes_others(void)
+static void an_open_for_reading_completes_deferred_closes(void)
 {
     if (!reads_json) return check_skip("no jansson");
     guard("\"a, b\"");
     CHECK_NC(NC_NOERR, make("b.nc", 1));
-    CHECK_NC(NC_NOERR, make("a.nc", 2)); /* which completes b.nc */
+    CHECK_NC(NC_NOERR, make("a.nc", 2)); /* completes b.nc's close */
     plan_read_back(&(struct plan){MPI_COMM_WORLD, "b.nc", "x=y", 1});
     plan_logs_are("a.nc", false);
     plan_is_there("a.nc", 2, check.nprocs);
     guard_none();
 }
 
-static void names_may_be_patterns(void)
+static void guarded_names_may_be_patterns(void)
 {
     static const struct {
         const char *guards, *name;
@@ -126,7 +127,8 @@ static void names_may_be_patterns(void)
         {"[\"x.nc\", \"[a-c]*.nc\"]", "checkpoint.nc", true},
         {"[\"x.nc\", \"[d-z]*.nc\"]", "checkpoint.nc", false},
         {"\"x.nc , checkpoint\"", "checkpoint.nc", true},
-        {"\"point.nc\"", "checkpoint.nc", true}, /* ends with it, as Path */
+        {"\"point.nc\"", "checkpoint.nc", true}, /* like Path, matches the end of a
+                                                  * path */
         {"\"heckpoint\"", "checkpoint.nc", false},
         {"\"checkpoint.n\"", "checkpoint.nc", true},
         {"\"\"", "checkpoint.nc", false},
@@ -140,14 +142,14 @@ static void names_may_be_patterns(void)
         guard_none();
     }
     char all[5000];
-    snprintf(all, sizeof all, "\"%s\"", path_of("").text); /* a directory */
+    snprintf(all, sizeof all, "\"%s\"", path_of("").text); /* path of a directory */
     guard(all);
     CHECK_NC(NC_NOERR, make("a.nc", 1));
     plan_logs_are("a.nc", true);
     guard_none();
 }
 
-static void who_is_not_guarded_completes_nothing(void)
+static void an_open_of_an_unguarded_name_completes_no_deferred_close(void)
 {
     if (!reads_json) return check_skip("no jansson");
     guard("\"a.nc\"");
@@ -155,15 +157,16 @@ static void who_is_not_guarded_completes_nothing(void)
     CHECK_NC(NC_NOERR, make("b.nc", 2));
     plan_logs_are("a.nc", true);
     plan_logs_are("b.nc", false);
-    if (check.rank == 0) unsetenv("PNETCDF_HINTS_FILE"); /* the file itself counts */
+    if (check.rank == 0) unsetenv("PNETCDF_HINTS_FILE"); /* not needed to complete a.nc */
     plan_read_back(&(struct plan){MPI_COMM_WORLD, "a.nc", "x=y", 1});
     plan_logs_are("a.nc", false);
     guard_none();
 }
 
-/* ---- how the processes call it ---- */
+/* ---- different names for one file ---- */
 
-/* Into a directory of the process's own; what leads back. */
+/* Changes to a directory that only this process uses. Returns a descriptor for the
+ * previous directory. */
 static int go_into_own_directory(void)
 {
     char own[30];
@@ -180,7 +183,8 @@ static void go_back(int back)
     close(back);
 }
 
-/* One of the names of a file in the case's directory, another one on each process. */
+/* Returns a name for a file in the test's directory. `way` and the process's rank
+ * determine the kind of name. */
 static struct path own_name(const char *name, int way)
 {
     struct path p;
@@ -205,7 +209,7 @@ static int make_by(const struct path *path, int seed)
     return plan_make(&p);
 }
 
-static void processes_have_names_of_their_own(void)
+static void processes_may_use_different_paths_to_a_dataset(void)
 {
     if (check.rank == 0) CHECK_EQ(0, symlink(".", check_path("link")));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -219,13 +223,14 @@ static void processes_have_names_of_their_own(void)
         plan_logs_are("a.nc", false);
         plan_is_there("a.nc", 1 + way, check.nprocs);
 
-        CHECK_NC(NC_NOERR, make_by(&p, 11 + way)); /* and opened by another name */
+        CHECK_NC(NC_NOERR, make_by(&p, 11 + way)); /* then opens a.nc by another name */
         CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, other.text, NC_NOWRITE,
                                       MPI_INFO_NULL, &ncid));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         plan_logs_are("a.nc", false);
 
-        CHECK_NC(NC_NOERR, make_by(&p, 21 + way)); /* and from another directory */
+        CHECK_NC(NC_NOERR, make_by(&p, 21 + way)); /* then waits for the close, by a name
+                                                    * relative to a different directory */
         CHECK_EQ(0, chdir("/"));
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
         plan_logs_are("a.nc", false);
@@ -237,8 +242,9 @@ static void processes_have_names_of_their_own(void)
     go_back(back);
 }
 
-/* The name that is created is that of a link to a file, there already or not. */
-static void a_link_leads_to_it(void)
+/* Creates a dataset through a symbolic link, first when the target file does not exist,
+ * then when it does. */
+static void a_dataset_is_recognized_through_a_symbolic_link(void)
 {
     if (check.rank == 0) CHECK_EQ(0, symlink("a.nc", check_path("link.nc")));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -255,7 +261,7 @@ static void a_link_leads_to_it(void)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-/* ---- what others do to it ---- */
+/* ---- files that other programs remove, replace or rename ---- */
 
 static void on_one(void (*act)(void))
 {
@@ -275,8 +281,8 @@ static void replace_it(void)
     CHECK(check_write_file(check_path("a.nc"), "another's", 9));
 }
 
-/* Everybody is told, or nobody; nobody waits, and nothing is left in memory. */
-static void all_say_the_same(int rc)
+/* Checks that all processes got the same result and that no memory has leaked. */
+static void errors_are_equal(int rc)
 {
     int ends[2] = {rc, -rc};
     MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -284,12 +290,12 @@ static void all_say_the_same(int rc)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-static void others_remove_it(void)
+static void other_programs_may_remove_a_dataset(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     CHECK_NC(NC_NOERR, plan_make(&p));
     on_one(remove_it);
-    all_say_the_same(ncmpix_wait_closed(NULL));
+    errors_are_equal(ncmpix_wait_closed(NULL));
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, deferred, 2}));
@@ -301,20 +307,20 @@ static void others_remove_it(void)
     plan_is_there("a.nc", 3, check.nprocs);
 
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, deferred, 4}));
-    on_one(remove_it); /* and one that completes nothing takes its name */
+    on_one(remove_it); /* the next create, whose close is not deferred, reuses the name */
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, "x=y", 5}));
     plan_is_there("a.nc", 5, check.nprocs);
-    all_say_the_same(ncmpix_wait_closed(NULL));
+    errors_are_equal(ncmpix_wait_closed(NULL));
     plan_is_there("a.nc", 5, check.nprocs);
     plan_read_back(&(struct plan){p.comm, p.name, "x=y", 5});
 }
 
-static void others_put_one_in_its_place(void)
+static void other_programs_may_replace_a_dataset(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     CHECK_NC(NC_NOERR, plan_make(&p));
     on_one(replace_it);
-    all_say_the_same(ncmpix_wait_closed(check_path("a.nc")));
+    errors_are_equal(ncmpix_wait_closed(check_path("a.nc")));
     if (check.rank == 0) {
         size_t n = 0;
         unsigned char *bytes = check_read_file(check_path("a.nc"), &n);
@@ -324,10 +330,10 @@ static void others_put_one_in_its_place(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void they_take_names_in_turn(void)
+static void a_file_may_be_renamed_over_an_earlier_one_between_deferred_closes(void)
 {
     const struct plan new = {MPI_COMM_WORLD, "new.nc", deferred, 1};
-    for (int i = 1; i < 5; i++) { /* written, then given the name of the last one */
+    for (int i = 1; i < 5; i++) { /* writes new.nc, then renames it to last.nc */
         CHECK_NC(NC_NOERR, plan_make(&(struct plan){new.comm, new.name, deferred, i}));
         MPI_Barrier(MPI_COMM_WORLD);
         if (check.rank == 0)
@@ -339,9 +345,9 @@ static void they_take_names_in_turn(void)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-/* ---- which processes ---- */
+/* ---- other communicators ---- */
 
-static void communicators_may_be_others(void)
+static void datasets_may_be_reopened_on_another_communicator(void)
 {
     MPI_Comm dup, turned, half;
     int size;
@@ -350,13 +356,13 @@ static void communicators_may_be_others(void)
     MPI_Comm_split(MPI_COMM_WORLD, check.rank % 2, 0, &half);
     MPI_Comm_size(half, &size);
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){dup, "a.nc", deferred, 1}));
-    MPI_Comm_free(&dup); /* which nobody needs any more */
+    MPI_Comm_free(&dup); /* the deferred close must not use it */
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){turned, "a.nc", deferred, 2}));
     plan_logs_are("a.nc", true);
     CHECK_NC(NC_NOERR, plan_make(&(struct plan){MPI_COMM_WORLD, "b.nc", deferred, 3}));
     plan_logs_are("a.nc", false);
 
-    /* All of whom are in the next call. */
+    /* Only the processes in one `half` make this call. */
     if (check.rank % 2 == 0)
         CHECK_NC(NC_NOERR, plan_make(&(struct plan){half, "half.nc", deferred, 4}));
     plan_logs_are("half.nc", true);
@@ -367,7 +373,7 @@ static void communicators_may_be_others(void)
     MPI_Comm_free(&half);
 }
 
-static void a_part_of_them_is_told_to_wait(void)
+static void half_of_the_processes_cannot_reopen_a_dataset_before_a_wait(void)
 {
     MPI_Comm half;
     int ncid;
@@ -387,9 +393,9 @@ static void a_part_of_them_is_told_to_wait(void)
     MPI_Comm_free(&half);
 }
 
-/* ---- in what state ---- */
+/* ---- state of a dataset when it is closed ---- */
 
-static void closed_in_define_mode(void)
+static void a_dataset_may_be_closed_in_define_mode(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     int ncid, n = 0;
@@ -414,7 +420,7 @@ static void closed_in_define_mode(void)
     }
 }
 
-static void a_new_one_with_nothing_in_it(void)
+static void an_empty_new_dataset_may_be_closed(void)
 {
     int ncid;
     for (int i = 0; i < 3; i++) {
@@ -427,13 +433,15 @@ static void a_new_one_with_nothing_in_it(void)
         CHECK_NC(NC_NOERR,
                  ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-        CHECK_EQ(0, base_mem_in_use()); /* open for reading: an ordinary close */
+        CHECK_EQ(0, base_mem_in_use()); /* datasets opened for reading are closed
+                                         * immediately */
         MPI_Info_free(&info);
     }
 }
 
-/* Definitions that cannot be completed: an ordinary close, with an ordinary error. */
-static void definitions_that_do_not_fit(void)
+/* If the definitions cannot be completed, the close is not deferred, and returns the
+ * error. */
+static void a_close_is_not_deferred_if_definitions_do_not_fit(void)
 {
     int ncid, dim, v;
     MPI_Info info = hints_of(deferred);
@@ -448,8 +456,8 @@ static void definitions_that_do_not_fit(void)
     MPI_Info_free(&info);
 }
 
-/* Nothing of a dataset that was given up is to be brought anywhere. */
-static void an_abort_is_no_close(void)
+/* After an abort, no value of the dataset may be drained. */
+static void nothing_is_drained_after_an_abort(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     int ncid;
@@ -460,8 +468,8 @@ static void an_abort_is_no_close(void)
     plan_logs_are("a.nc", false);
 }
 
-/* Puts that wait in a queue are not made by a close; those that were waited for are. */
-static void requests_are_pending(void)
+/* A close writes the requests that the program has waited for, but not pending ones. */
+static void pending_requests_are_not_written(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
     int ncid, req, value = 7;
@@ -475,7 +483,7 @@ static void requests_are_pending(void)
     plan_is_there("a.nc", 1, check.nprocs);
 }
 
-/* ---- without independent access ---- */
+/* ---- when independent MPI-IO is disabled ---- */
 
 static void in_force(int ncid, const char *key, char *value, int size)
 {
@@ -501,7 +509,8 @@ static int64_t statistic(int ncid, const char *key)
     return atoll(value);
 }
 
-/* A thread brings all that this process has put to the file while nobody asks for it. */
+/* Checks that a thread drains all values that this process has put, although the process
+ * makes no call that requests it. */
 static void drains_behind(int ncid)
 {
     enum { TRIES = 2000 };
@@ -531,15 +540,15 @@ static void e10_hints_work_as_documented(void)
         plan_put(&now, ncid);
         if (step > 0) drains_behind(ncid);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-        plan_logs_are("test_file", true); /* the close has returned before the end */
+        plan_logs_are("test_file", true); /* not drained yet */
     }
     guard_none();
     plan_logs_are("test_file", false);
     plan_is_there("test_file", 3, check.nprocs);
 }
 
-/* What is told to be in force is. */
-static void what_is_not_in_force_is_told(void)
+/* ncmpi_inq_file_info must report the hints in effect. */
+static void hints_in_effect_are_reported(void)
 {
     static const struct {
         const char *hints, *force;
@@ -562,8 +571,8 @@ static void what_is_not_in_force_is_told(void)
     }
 }
 
-/* Where no thread may write, the report says why: here, to subfiles. */
-static void subfiles_have_no_threads(void)
+/* Threads cannot write to subfiles. The report must state the reason. */
+static void closes_of_datasets_with_subfiles_are_not_deferred(void)
 {
     char hints[5000], said[5000] = "", text[5000];
     snprintf(hints, sizeof hints, "nc_deferred_close=enable;nc_blob=enable;nc_report=%s",
@@ -578,32 +587,46 @@ static void subfiles_have_no_threads(void)
     MPI_Barrier(MPI_COMM_WORLD);
     FILE *f = check.rank == 0 ? fopen(path_of("report").text, "r") : NULL;
     while (f != NULL && fgets(text, sizeof text, f) != NULL)
-        if (strstr(text, "no thread may write") != NULL) memcpy(said, text, sizeof text);
+        if (strstr(text, "threads must not write") != NULL)
+            memcpy(said, text, sizeof text);
     if (f != NULL) fclose(f);
     CHECK(check.rank != 0 || said[0] != '\0');
 }
 
 static const struct check_test tests[] = {
-    {"subfiles have no threads", subfiles_have_no_threads, 0},
+    {"closes of datasets with subfiles are not deferred",
+     closes_of_datasets_with_subfiles_are_not_deferred, 0},
     {"E10's hints work as documented", e10_hints_work_as_documented,
      CHECK_FORMATS | CHECK_MODES},
-    {"what is not in force is told", what_is_not_in_force_is_told, CHECK_MODES},
-    {"two names take turns", two_names_take_turns, CHECK_MODES},
-    {"an open for reading completes others", an_open_for_reading_completes_others, 0},
-    {"names may be patterns", names_may_be_patterns, 0},
-    {"who is not guarded completes nothing", who_is_not_guarded_completes_nothing, 0},
-    {"processes have names of their own", processes_have_names_of_their_own, 0},
-    {"a link leads to it", a_link_leads_to_it, 0},
-    {"others remove it", others_remove_it, CHECK_MODES},
-    {"others put one in its place", others_put_one_in_its_place, 0},
-    {"they take names in turn", they_take_names_in_turn, 0},
-    {"communicators may be others", communicators_may_be_others, CHECK_SEVERAL},
-    {"a part of them is told to wait", a_part_of_them_is_told_to_wait, CHECK_SEVERAL},
-    {"closed in define mode", closed_in_define_mode, CHECK_FORMATS | CHECK_MODES},
-    {"a new one with nothing in it", a_new_one_with_nothing_in_it, CHECK_MODES},
-    {"definitions that do not fit", definitions_that_do_not_fit, 0},
-    {"an abort is no close", an_abort_is_no_close, CHECK_MODES},
-    {"requests are pending", requests_are_pending, CHECK_MODES},
+    {"hints in effect are reported", hints_in_effect_are_reported, CHECK_MODES},
+    {"two guarded datasets are written alternately",
+     two_guarded_datasets_are_written_alternately, CHECK_MODES},
+    {"an open for reading completes deferred closes",
+     an_open_for_reading_completes_deferred_closes, 0},
+    {"guarded names may be patterns", guarded_names_may_be_patterns, 0},
+    {"an open of an unguarded name completes no deferred close",
+     an_open_of_an_unguarded_name_completes_no_deferred_close, 0},
+    {"processes may use different paths to a dataset",
+     processes_may_use_different_paths_to_a_dataset, 0},
+    {"a dataset is recognized through a symbolic link",
+     a_dataset_is_recognized_through_a_symbolic_link, 0},
+    {"other programs may remove a dataset", other_programs_may_remove_a_dataset,
+     CHECK_MODES},
+    {"other programs may replace a dataset", other_programs_may_replace_a_dataset, 0},
+    {"a file may be renamed over an earlier one between deferred closes",
+     a_file_may_be_renamed_over_an_earlier_one_between_deferred_closes, 0},
+    {"datasets may be reopened on another communicator",
+     datasets_may_be_reopened_on_another_communicator, CHECK_SEVERAL},
+    {"half of the processes cannot reopen a dataset before a wait",
+     half_of_the_processes_cannot_reopen_a_dataset_before_a_wait, CHECK_SEVERAL},
+    {"a dataset may be closed in define mode", a_dataset_may_be_closed_in_define_mode,
+     CHECK_FORMATS | CHECK_MODES},
+    {"an empty new dataset may be closed", an_empty_new_dataset_may_be_closed,
+     CHECK_MODES},
+    {"a close is not deferred if definitions do not fit",
+     a_close_is_not_deferred_if_definitions_do_not_fit, 0},
+    {"nothing is drained after an abort", nothing_is_drained_after_an_abort, CHECK_MODES},
+    {"pending requests are not written", pending_requests_are_not_written, CHECK_MODES},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,6 @@
-/* Hints of the burst buffer, PnetCDF's and E10's: each is taken, told and acted on; what
- * failed is told one by one; a put is at most two system calls. */
+/* Tests the burst buffer's hints, both PnetCDF's and E10's: each hint is accepted, is
+ * reported, and takes effect. Also tests that each failed write is reported, and that a
+ * put makes at most two system calls. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 
 enum { N = 50 };
 
-/* The hints, logs beside the file, and statistics. */
+/* Returns an info object with these hints, plus hints that place logs in the file's
+ * directory and enable statistics. */
 static MPI_Info logs_beside(const char *hints)
 {
     MPI_Info info = check_info(hints);
@@ -23,7 +25,7 @@ static MPI_Info logs_beside(const char *hints)
     return info;
 }
 
-/* A fixed variable of N * nprocs ints, and another. */
+/* Creates a dataset with two fixed-size variables of N * nprocs ints. */
 static int create(const char *hints)
 {
     int ncid, dim, v;
@@ -65,7 +67,7 @@ static void put(int ncid, int var, int from, int n)
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, var, &start, &count, values));
 }
 
-/* ---- what is taken ---- */
+/* ---- accepted hints ---- */
 
 static const struct known {
     const char *hints, *key, *then;
@@ -106,7 +108,7 @@ static const struct known {
     {"e10_cache=enable;e10_cache_threads=2", "nc_burst_buf_threads", "2"},
 };
 
-static void hints_are_taken_and_told(void)
+static void hints_are_applied_and_reported(void)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         int ncid = create(table[i].hints);
@@ -117,7 +119,7 @@ static void hints_are_taken_and_told(void)
     }
 }
 
-/* ---- what is acted on ---- */
+/* ---- what hints do ---- */
 
 static int count_entries(const char *directory, const char *part)
 {
@@ -132,10 +134,10 @@ static int count_entries(const char *directory, const char *part)
 
 static int count_threads(void)
 {
-    return count_entries("/proc/self/task", "") - 2; /* . and .. */
+    return count_entries("/proc/self/task", "") - 2; /* not counting . and .. */
 }
 
-static void as_many_threads_as_asked_for(void)
+static void the_number_of_threads_is_as_requested(void)
 {
     int before = count_threads();
     for (int n = 1; n <= 4; n += 3) {
@@ -163,9 +165,9 @@ static void e10_path_and_discard_flag(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A thread must not write 400 bytes in less than a second: it has a first part to write,
- * then sleeps, so that what comes next still waits long after it could have gone. */
-static void bandwidth_is_kept_to(void)
+/* A thread drains the log, limited to 20 bytes per second. It writes part of the first
+ * put and then sleeps, so the second put must still be pending after 50 ms. */
+static void threads_respect_the_bandwidth_limit(void)
 {
     int ncid = create("nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;"
                       "nc_burst_buf_bandwidth=20");
@@ -173,12 +175,12 @@ static void bandwidth_is_kept_to(void)
     for (int i = 0; i < 1000 && statistic(ncid, "burst_waiting_bytes") == 4 * N; i++)
         usleep(1000);
     put(ncid, 1, 0, N);
-    usleep(50000); /* 1 byte by the hint */
+    usleep(50000); /* long enough for 1 byte at this limit */
     CHECK(statistic(ncid, "burst_waiting_bytes") >= 4 * N);
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid)); /* waits for no limit */
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid)); /* the close ignores the limit */
 }
 
-static void what_is_in_the_background_is_counted(void)
+static void background_writes_are_counted(void)
 {
     int ncid = create("nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate");
     put(ncid, 0, 0, N);
@@ -192,7 +194,8 @@ static void what_is_in_the_background_is_counted(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Write-like and read-like calls of this process so far; -1: the system does not say. */
+/* Returns the number of read and write system calls that this process has made, or -1 if
+ * the system does not report them. */
 static long long system_calls(void)
 {
     char line[100];
@@ -205,7 +208,7 @@ static long long system_calls(void)
     return all;
 }
 
-static void a_put_is_at_most_two_system_calls(void)
+static void a_put_makes_at_most_two_system_calls(void)
 {
     enum { MANY = 500 };
     int ncid = create("nc_burst_buf=enable");
@@ -215,7 +218,7 @@ static void a_put_is_at_most_two_system_calls(void)
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_double(ncid, 0, &start, &count, values));
     long long before = system_calls();
-    for (int i = 0; i < MANY; i++) /* half of them converted */
+    for (int i = 0; i < MANY; i++) /* every second put converts its values */
         CHECK_NC(NC_NOERR, i % 2 ? ncmpi_put_vara_double(ncid, 0, &start, &count, values)
                                  : ncmpi_put_vara_int(ncid, 0, &start, &count, same));
     long long calls = system_calls() - before;
@@ -225,7 +228,7 @@ static void a_put_is_at_most_two_system_calls(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* ---- what failed ---- */
+/* ---- failures ---- */
 
 static int count_in(const char *path, const char *word)
 {
@@ -238,9 +241,10 @@ static int count_in(const char *path, const char *word)
     return n;
 }
 
-/* Both variables in the words, with their regions and the log; each write in the report,
- * also where the words have no room for it. The next flush brings all of it. */
-static void all_that_failed_are_told(void)
+/* The error message names both variables, their regions and the log. The report lists
+ * every failed write, even those that did not fit into the message. The next flush writes
+ * everything. */
+static void all_failed_writes_are_reported(void)
 {
     char hints[1200], report[1100], region[40];
     snprintf(report, sizeof report, "%s", check_path("report"));
@@ -257,7 +261,7 @@ static void all_that_failed_are_told(void)
     CHECK(strstr(text, "'first'") != NULL && strstr(text, "'second'") != NULL);
     CHECK(strstr(text, region) != NULL && strstr(text, ".meta") != NULL);
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(N * check.nprocs, count_in(report, "not in the file"));
+    CHECK_EQ(N * check.nprocs, count_in(report, "not written to the file"));
     snprintf(region, sizeof region, "[%d+1]", check.rank * N + N - 1);
     CHECK_EQ(1, count_in(report, region));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -267,7 +271,7 @@ static void all_that_failed_are_told(void)
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(1, count_in(report, "burst buffer: bytes logged"));
     CHECK_EQ(1, count_in(report, "burst buffer: bytes drained"));
-    CHECK_EQ(1, count_in(report, "burst buffer: microseconds of puts"));
+    CHECK_EQ(1, count_in(report, "burst buffer: time of puts"));
     CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
                                   MPI_INFO_NULL, &ncid));
     MPI_Offset start = check.rank * N, count = N;
@@ -278,7 +282,7 @@ static void all_that_failed_are_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Asks until it is through, or there is an error, which is returned. */
+/* Polls until the drain has ended. Returns the drain's result, or -1 after a timeout. */
 static int wait_for_threads(int ncid)
 {
     for (int i = 0; i < 20000; i++) {
@@ -289,8 +293,9 @@ static int wait_for_threads(int ncid)
     return -1;
 }
 
-/* By the question, as often as it is put; the next beginning tries again. */
-static void what_a_thread_cannot_write_is_told(void)
+/* Each call to ncmpix_flush_test returns the error. The next call to ncmpix_flush_start
+ * tries again. */
+static void a_failed_write_by_a_thread_is_reported(void)
 {
     int done = 5, ncid = create("nc_burst_buf=enable");
     put(ncid, 0, 0, N);
@@ -307,15 +312,15 @@ static void what_a_thread_cannot_write_is_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* A signal comes while the log, or the file, is synced: that goes on, and nothing is
- * drained for it. */
-static void a_sync_that_is_interrupted_goes_on(void)
+/* A signal interrupts the sync of the log. The library must repeat the sync instead of
+ * falling back to draining. */
+static void an_interrupted_sync_continues(void)
 {
     static const char *const files[] = {"*.data", "*.meta"};
     for (int i = 0; i < 2; i++) {
         char plan[100];
         int ncid = create("nc_burst_buf=enable");
-        CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* the new file */
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* syncs the new file, not only the log */
         put(ncid, 0, 0, N);
         snprintf(plan, sizeof plan, "sync:1:EINTR:%s", files[i]);
         CHECK(fault_arm(plan));
@@ -327,15 +332,16 @@ static void a_sync_that_is_interrupted_goes_on(void)
 }
 
 static const struct check_test tests[] = {
-    {"hints are taken and told", hints_are_taken_and_told, 0},
-    {"as many threads as asked for", as_many_threads_as_asked_for, 0},
-    {"e10_cache_path and e10_cache_discard_flag", e10_path_and_discard_flag, 0},
-    {"bandwidth is kept to", bandwidth_is_kept_to, 0},
-    {"what is in the background is counted", what_is_in_the_background_is_counted, 0},
-    {"a put is at most two system calls", a_put_is_at_most_two_system_calls, 0},
-    {"all that failed are told", all_that_failed_are_told, 0},
-    {"what a thread cannot write is told", what_a_thread_cannot_write_is_told, 0},
-    {"a sync that is interrupted goes on", a_sync_that_is_interrupted_goes_on, 0},
+    {"hints are applied and reported", hints_are_applied_and_reported, 0},
+    {"the number of threads is as requested", the_number_of_threads_is_as_requested, 0},
+    {"e10_cache_path and e10_cache_discard_flag are applied", e10_path_and_discard_flag,
+     0},
+    {"threads respect the bandwidth limit", threads_respect_the_bandwidth_limit, 0},
+    {"background writes are counted", background_writes_are_counted, 0},
+    {"a put makes at most two system calls", a_put_makes_at_most_two_system_calls, 0},
+    {"all failed writes are reported", all_failed_writes_are_reported, 0},
+    {"a failed write by a thread is reported", a_failed_write_by_a_thread_is_reported, 0},
+    {"an interrupted sync continues", an_interrupted_sync_continues, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,7 +1,7 @@
-/* A log that is whole by all its checksums, and asks for what no log may.
+/* Writes a log with valid checksums but invalid contents.
  *
- *     burst_hostile FILE LOGS   a dataset and a log of it, with runs of bytes whose
- * lengths come to 24 modulo 2^64 */
+ *     burst_hostile FILE LOGS   creates a dataset, and a log with runs of bytes whose
+ *                               lengths add up to 24 modulo 2^64 */
 #include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -27,7 +27,7 @@ static void need(int good, const char *what)
     exit(3);
 }
 
-/* The one metadata log in a directory, opened. */
+/* Opens the only metadata log in a directory. */
 static int open_log(const char *directory)
 {
     DIR *d = opendir(directory);
@@ -46,7 +46,7 @@ static int open_log(const char *directory)
     return fd;
 }
 
-/* In place of the first entry, which is of this process's values. */
+/* Replaces the log's first entry, which contains this process's values. */
 static void rewrite_entry(const char *logs, const int *values)
 {
     static unsigned char bytes[ROOM];
@@ -94,5 +94,5 @@ int main(int argc, char **argv)
     need(rc == NC_NOERR, ncmpi_strerror(rc));
     rewrite_entry(argv[2], values);
     fflush(NULL);
-    _exit(0); /* as if it were killed: nothing is drained */
+    _exit(0); /* exits without draining, like a process that was killed */
 }

@@ -1,15 +1,17 @@
 #!/bin/bash
-# A program is killed at each of its calls that have to do with its log or its file, before
-# it or behind it; then its dataset is opened again: whatever a put had returned for is
-# there. The same with a power cut, after which the files hold what was synced, and by
-# chance some of the rest: whatever was put before the last sync is there.
+# Runs a program that writes to a log, kills it before or after each of its system calls on the log
+# or the file, and reopens the dataset, which must contain every value whose put had returned.
+# Alternatively, simulates a power failure, after which the files contain all synced bytes and a
+# random selection of others. The dataset must then contain every value that was put before the last
+# sync.
 #
-#   BURST_KILL=all     every point; else some, most of them of one process. Of these:
-#   BURST_KILL_HOW     only killed, killed_alone, where the others go when the launcher
-#                      learns of it, or cut_power
-#   BURST_KILL_PROCS   on so many processes (1 3)
-#   BURST_KILL_HINTS   only with hints that contain this
-#   BURST_KILL_STEP    only each so-manieth point
+#   BURST_KILL=all     tests every point; otherwise only some, mostly of one process.
+#                      These variables restrict the test:
+#   BURST_KILL_HOW     only this way: killed, killed_alone (the other processes end when the
+#                      launcher notices), or cut_power
+#   BURST_KILL_PROCS   only these process counts (1 3)
+#   BURST_KILL_HINTS   only hints that contain this text
+#   BURST_KILL_STEP    only every Nth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch kill) || exit 99
@@ -17,9 +19,9 @@ trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/burst/burst_killed
 files=$where/files told=$where/told.d/told
 printf 'another start of this machine\n' >"$where/boot"
-one=$program
+one=$program fault=$PWD/test/support/.libs/fault.so
 
-# play PROCESSES COMMAND...: the program, with its calls counted.
+# play PROCESSES COMMAND...: runs the program, which counts its calls.
 play() {
     local n=$1
     shift
@@ -31,10 +33,11 @@ fresh() {
     mkdir "$files" "$where/told.d" "$where/shadow"
 }
 
-# crash PROCESSES RANK POINT: all are killed there; without the list of them only that one.
+# crash PROCESSES RANK POINT: runs the program. When process RANK reaches POINT, kills all
+# processes, or only process RANK if there is no list of process ids.
 crash() {
     fresh
-    # the shell's own word on the kill goes nowhere
+    # discards the shell's message about the kill
     { BURST_CALLS_DIR=$files BURST_PIDS=${pids-$where/pids} BURST_KILL_RANK=$2 BURST_KILL_AT=$3 \
         play "$1" write "$files/a.nc" "$told"; } >"$where/out" 2>&1
     return 0
@@ -45,7 +48,7 @@ killed() {
     play 1 check "$files/a.nc" "$told" put || return 1
     [ -s "$told.0" ] || return 0
     case $(ls "$files" | xargs) in
-    a.nc | 'a.nc a.nc.redef') ;; # perhaps a journal that has done its work: nothing else
+    a.nc | 'a.nc a.nc.redef') ;; # a completed journal may remain, but no other file
     *) ls "$files"; return 1 ;;
     esac
 }
@@ -58,8 +61,17 @@ cut_power() {
         BURST_CALLS_DIR=/nowhere BURST_BOOT=$where/boot play 1 check "$files/a.nc" "$told" synced
 }
 
-# every_point HOW PROCESSES STEP HINTS: tries the points of each process by steps; says how
-# many there were.
+# The first replay of the logs fails, because the disk is full after a few writes. The next one must
+# succeed.
+full_disk() {
+    crash "$@"
+    NCMPI_FAULT="write:$((1 + $3 % 5))+:ENOSPC:$files/a.nc*" LD_PRELOAD=$fault \
+        play 1 check "$files/a.nc" "$told" put >"$where/full" 2>&1 || echo "$3" >>"$where/failed"
+    play 1 check "$files/a.nc" "$told" put
+}
+
+# every_point HOW PROCESSES STEP HINTS: tries every STEPth point of each process. Prints the number
+# of points tried.
 every_point() {
     local how=$1 n=$2 step=$3 rank total point tried=0 all=0 bad=0
     export PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$files;$4"
@@ -82,6 +94,12 @@ every_point() {
     [ "$bad" = 0 ]
 }
 
+# full_disks PROCESSES STEP HINTS: some of the first replays must fail.
+full_disks() {
+    rm -f "$where/failed"
+    every_point full_disk "$@" && [ -s "$where/failed" ]
+}
+
 logs=(nc_burst_buf_shared_logs=disable nc_burst_buf_shared_logs=enable)
 flushes=(nc_burst_buf_flush=flush_onclose
     'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0'
@@ -102,20 +120,28 @@ if [ "${BURST_KILL-}" = all ]; then
     done
 else
     export BURST_PUTS=30
-    check "nothing is lost when it drains at close" \
-        every_point killed 1 13 "${flushes[0]}"
-    check "nothing is lost when it drains at once" \
-        every_point killed 1 17 "${flushes[1]};${logs[1]}"
-    check "nothing synced is lost with the power" every_point cut_power 1 17 "${flushes[0]}"
-    check "nothing synced is lost when it drains at once" \
-        every_point cut_power 1 19 "${flushes[1]}"
-    check "nothing is lost behind a deferred close" every_point killed 1 19 "${flushes[2]}"
+    check "nothing is lost by a kill: draining at close" \
+        every_point killed 1 29 "${flushes[0]}"
+    check "nothing is lost by a kill: draining at once" \
+        every_point killed 1 31 "${flushes[1]};${logs[1]}"
+    check "nothing synced is lost by a power cut: draining at close" every_point cut_power 1 31 "${flushes[0]}"
+    check "nothing synced is lost by a power cut: draining at once" \
+        every_point cut_power 1 37 "${flushes[1]}"
+    if [ -e "$fault" ]; then
+        check "a replay that failed can be repeated" full_disks 1 17 "${flushes[0]}"
+        check "a replay into subfiles that failed can be repeated" \
+            full_disks 1 37 "nc_blob=enable;${flushes[0]}"
+    else
+        skip "a replay that failed can be repeated" "no fault.so"
+        skip "a replay into subfiles that failed can be repeated" "no fault.so"
+    fi
+    check "nothing is lost by a kill: deferred close" every_point killed 1 37 "${flushes[2]}"
     export BURST_PUTS=10
-    check "nothing is lost when all of three processes are killed" \
-        every_point killed 3 47 "${flushes[0]}"
-    check "nor behind a close that they have deferred" \
-        every_point killed 3 53 "${flushes[2]};${logs[1]}"
-    check "nor when one of them is" every_point killed_alone 3 97 "${flushes[2]}"
+    check "nothing is lost if all of three processes are killed" \
+        every_point killed 3 97 "${flushes[0]}"
+    check "nothing is lost if all of three are killed after a deferred close" \
+        every_point killed 3 103 "${flushes[2]};${logs[1]}"
+    check "nothing is lost if one of three is killed after a deferred close" every_point killed_alone 3 193 "${flushes[2]}"
 fi
 sed 's/^/# /; s/^# # /# /' "$where/summary"
 finish

@@ -1,23 +1,27 @@
-/* A program to be killed, and what looks for what it wrote.
+/* The program that burst_kill.sh kills, and checks of the files that it leaves behind.
  *
- *     burst_killed write FILE TOLD      puts values through the log; syncs, flushes, goes
- *                                       through define and independent mode, closes
- *     burst_killed check FILE TOLD ALL  opens it again, which replays the logs: ALL is
- *                                       `put`, and every put that returned is there, or
- *                                       `synced`, and those before the last sync are;
- *                                       `refused`: it cannot be opened for reading, and
- *                                       the words name its logs
- *     burst_killed again FILE           puts all of it once more, and looks
+ *     burst_killed write FILE TOLD      puts values through the log, and also syncs,
+ *                                       flushes, redefines, uses independent mode and
+ *                                       closes
+ *     burst_killed check FILE TOLD ALL  reopens the dataset, which replays the logs. With
+ *                                       ALL `put`, every put that returned must be in it;
+ *                                       with `synced`, every put before the last sync;
+ *                                       with `refused`, an open for reading must fail
+ *                                       with a message that names the logs
+ *     burst_killed again FILE           repeats all puts, and checks them
  *     burst_killed restore SHADOW DIRECTORY SEED
+ *                                       restores the files after a simulated power cut
  *
- * Each process notes what has returned in TOLD.RANK, a letter for each call, and in
- * TOLD.calls.RANK how many calls it made. See burst_calls.h for the killing. BURST_PUTS
- * says how many puts there are; with BURST_NETCDF4 the file is a netCDF-4 one. Where
- * nothing goes through logs (BURST_LOGS=0), what counts is what has returned on all
- * processes: only then is the number of records in the file. What a deferred close has
- * left is waited for, or with BURST_LEAVE=finalize left to MPI, with BURST_LEAVE=full
- * likewise while no file takes anything any more, or with BURST_LEAVE=kill to nobody: the
- * processes are killed when all have closed. */
+ * For each call that has returned, a process appends one letter to TOLD.RANK. It writes
+ * its number of calls to TOLD.calls.RANK. burst_calls.h describes how processes are
+ * killed. BURST_PUTS is the number of puts. With BURST_NETCDF4 the file is a netCDF-4
+ * file. Without logs (BURST_LOGS=0), only puts that have returned on all processes are
+ * checked, because until then the number of records is not in the file.
+ *
+ * Normally the program waits for a deferred close. With BURST_LEAVE=finalize,
+ * MPI_Finalize completes the close instead; BURST_LEAVE=full does the same, but every
+ * write to the file fails. With BURST_LEAVE=kill, the processes are killed after all have
+ * closed the dataset. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -50,12 +54,13 @@ static void tell(char letter)
     burst_calls_pause(0);
 }
 
-/* ---- what is written where ---- */
+/* ---- values and their locations ---- */
 
-/* Value `put` of process `r`. Even ones go to the variable, odd ones to records; each
- * fifth to where another process wrote just before. */
+/* The location of the element that a put writes. Even puts write to the fixed-size
+ * variable, odd ones to records. Every fifth put overwrites the element that another
+ * process has just written. */
 struct place {
-    int varid, at; /* of all places, by put and process */
+    int varid, at; /* index of the element in the variable */
 };
 
 static struct place place_of(int put, int r, int n)
@@ -90,13 +95,14 @@ static void define(int ncid)
     need(ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v), "def_var");
     need(ncmpi_def_var(ncid, "r", NC_INT, 2, record, &v), "def_var");
     need(ncmpi_def_var(ncid, "late", NC_INT, 1, dims, &v), "def_var");
-    for (; netcdf4 && v >= 0; v--) /* HDF5 puts what it has there, where nothing is put */
+    for (; netcdf4 && v >= 0; v--) /* HDF5 would leave arbitrary bytes in unwritten
+                                    * elements */
         need(ncmpi_def_var_fill(ncid, v, 0, &(int){0}), "def_var_fill");
-    need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* room for the attribute */
+    need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* space for the attribute */
 }
 
-/* At first there is room for what is added; then data move, and what is logged goes by
- * other definitions. */
+/* Redefines the dataset. The first time, the header has space for the new definitions.
+ * The second time, data must move, and later log entries refer to the new definitions. */
 static void redefine(int ncid, bool moves)
 {
     static const int dims[2] = {2, 0};
@@ -118,8 +124,8 @@ static void sync_all(int ncid)
     tell('s');
 }
 
-/* A variable of one dimension that is put for the first time when others have been
- * synced, each process's part of it. */
+/* Id of a one-dimensional variable. Each process puts its part of the variable only after
+ * other variables have been synced. */
 enum { LATE = 2 };
 
 static int late_value(MPI_Offset i)
@@ -154,8 +160,8 @@ static void leave_or_wait(const char *path)
     }
 }
 
-/* Puts in independent mode: one, and two of which the second goes over another process's
- * first. */
+/* Returns whether put i is made in independent mode: the fourth put from the end, and the
+ * last two. The last put overwrites the element that another process has just put. */
 static bool is_alone(int i)
 {
     return i == nputs - 4 || i == nputs - 2 || i == nputs - 1;
@@ -196,9 +202,10 @@ static void write_all(const char *path)
     leave_or_wait(path);
 }
 
-/* ---- looking for it ---- */
+/* ---- checks ---- */
 
-/* What has returned on all of them. */
+/* Sets every entry of must[] to the smallest one, because only puts that have returned on
+ * all processes count. */
 static void level(int *must, int n)
 {
     int least = must[0];
@@ -208,7 +215,8 @@ static void level(int *must, int n)
         must[r] = least;
 }
 
-/* How many puts of each process must be there. */
+/* Sets must[r] to the number of puts by process r, counted from the first one, that must
+ * be in the dataset. */
 static void read_told(const char *told, bool synced, int *must, int n)
 {
     for (int r = 0; r < n; r++) {
@@ -225,8 +233,8 @@ static void read_told(const char *told, bool synced, int *must, int n)
     }
 }
 
-/* May the place have this value? It must be of a put to it, and of none before the last
- * that must be there. */
+/* Returns whether the element may have this value. It must be the value of the last put
+ * to the element that must be in the dataset, or of a later put. */
 static bool may_be(int varid, int at, int value, const int *must, int n)
 {
     int last = -1, from = value / 1000 - 1, r = value % 1000;
@@ -256,7 +264,8 @@ static int check_var(int ncid, int varid, MPI_Offset rows, const int *must, int 
     return wrong;
 }
 
-/* Had it returned on all processes, before a sync? */
+/* Returns whether put_late has returned on all processes and, if `synced` is set, was
+ * followed by a sync. */
 static bool late_returned(const char *told, bool synced, int n)
 {
     for (int r = 0; r < n; r++) {
@@ -290,7 +299,7 @@ static int check_all(const char *path, const char *told, bool synced)
     int ncid, must[64] = {0}, wrong = 0;
     read_told(told, synced, must, 64);
     int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
-    if (rc != NC_NOERR && rc != NC_EBADLOG && must[0] == 0) return 0; /* not made yet */
+    if (rc != NC_NOERR && rc != NC_EBADLOG && must[0] == 0) return 0; /* not created */
     need(rc, "open");
     rc = ncmpi_inq_dimlen(ncid, 1, &n);
     if (rc == NC_EBADDIM && must[0] == 0) return ncmpi_close(ncid); /* not defined yet */
@@ -304,7 +313,7 @@ static int check_all(const char *path, const char *told, bool synced)
     return wrong;
 }
 
-/* ---- and going on with it ---- */
+/* ---- writing again after a kill ---- */
 
 static void all_rows(int ncid, int varid, int *values, bool puts)
 {
@@ -321,12 +330,12 @@ static void all_rows(int ncid, int varid, int *values, bool puts)
         if (values[i] != 7000000 + 1000 * varid + i) need(NC_EREAD, "values put again");
 }
 
-/* What a killed program left takes new values as any dataset does. */
+/* Checks that a dataset left by a killed program accepts new values. */
 static void write_again(const char *path)
 {
     int ncid, nvars = 0, *values = calloc((size_t)nputs * 64, sizeof *values);
     int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
-    if (rc != NC_NOERR || values == NULL) { /* whether it may be is what check says */
+    if (rc != NC_NOERR || values == NULL) { /* if this is an error, `check` reports it */
         free(values);
         return;
     }
@@ -348,7 +357,7 @@ static int check_refused(const char *path)
     return rc != NC_EBADLOG;
 }
 
-/* ---- */
+/* ---- calls and arguments ---- */
 
 static void note_calls(const char *told)
 {
@@ -361,7 +370,7 @@ static void note_calls(const char *told)
     burst_calls_pause(0);
 }
 
-static void write_and_tell(const char *path, const char *told)
+static void write_and_record_calls(const char *path, const char *told)
 {
     char own[4096];
     snprintf(own, sizeof own, "%s.%d", told, rank);
@@ -386,7 +395,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
     burst_calls_rank(rank);
     if (argc == 4 && strcmp(argv[1], "write") == 0) {
-        write_and_tell(argv[2], argv[3]);
+        write_and_record_calls(argv[2], argv[3]);
         status = 0;
     } else if (argc == 5 && strcmp(argv[1], "check") == 0) {
         status = strcmp(argv[4], "refused") == 0

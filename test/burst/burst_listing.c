@@ -1,5 +1,6 @@
-/* Who asks the file system what: the directory of logs is listed by one process of a
- * node, whatever is made, recovered or removed. Counted where the calls are made. */
+/* Tests that only one process on a node lists the directory of logs when datasets are
+ * created, recovered or removed. The test counts the calls that list directories by
+ * interposing them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -62,7 +63,8 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Names that begin and end so; the last of them. Not counted. */
+/* Counts the files whose names begin with `begin` and end with `end`, and stores the last
+ * of these names. Does not count its own listing of the directory. */
 static int count_files(const char *begin, const char *end, char *last, size_t size)
 {
     int n = 0, before = listed;
@@ -78,11 +80,11 @@ static int count_files(const char *begin, const char *end, char *last, size_t si
     return n;
 }
 
-static void the_first_process_lists(void)
+static void process_0_lists_the_log_directory(void)
 {
     listed_since();
     int ncid = make("a.nc", "nc_burst_buf_del_on_close=disable"), calls = listed_since();
-    CHECK_EQ(check.rank == 0 ? 2 : 0, calls); /* logs, and what is left over */
+    CHECK_EQ(check.rank == 0 ? 2 : 0, calls); /* one listing for logs, one for orphans */
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK_EQ(0, listed_since());
     for (int round = 0; round < 2; round++) {
@@ -91,7 +93,7 @@ static void the_first_process_lists(void)
                                       round == 0 ? NC_NOWRITE : NC_WRITE, info, &ncid));
         MPI_Info_free(&info);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-        calls = listed_since(); /* what is left over; logs, which all see */
+        calls = listed_since(); /* one listing for orphans, one for shared logs */
         CHECK_EQ(check.rank == 0 ? 2 : 0, calls);
     }
     CHECK_NC(NC_NOERR, ncmpi_close(make("a.nc", "nc_burst_buf_del_on_close=enable")));
@@ -99,7 +101,7 @@ static void the_first_process_lists(void)
     CHECK_EQ(check.rank == 0 ? 2 : 0, calls);
 }
 
-/* The beginning of a file, under another name in the same directory. */
+/* Copies the beginning of a file to a file with another name in the same directory. */
 static void copy_head(const char *from, const char *to)
 {
     enum { HEAD = 16384 };
@@ -109,13 +111,14 @@ static void copy_head(const char *from, const char *to)
     free(bytes);
 }
 
-/* The log of process 0, in which nothing waits, under the numbers of many others. */
+/* Copies process 0's log, which has no pending entries, to files that are named like the
+ * logs of many other processes. */
 static void make_many(int many)
 {
     char meta[256] = "", name[300];
     CHECK(count_files("a.nc.", ".0.meta", meta, sizeof meta) == 1);
     size_t length = strlen(meta);
-    int stem = length < 6 ? 0 : (int)length - 6; /* 0.meta */
+    int stem = length < 6 ? 0 : (int)length - 6; /* length without "0.meta" */
     for (int i = 0; i < many; i++) {
         snprintf(name, sizeof name, "%.*s%d.meta", stem, meta, 100 + i);
         copy_head(meta, name);
@@ -125,9 +128,10 @@ static void make_many(int many)
     copy_head(meta, "other.meta");
 }
 
-/* More names than one page of the listing holds: all logs are found, also those of more
- * processes than there are, and nothing else is touched. */
-static void all_logs_are_found(void)
+/* The directory has more names than one getdents call returns. The library must find all
+ * logs, including those of ranks that this job does not have, and must not change any
+ * other file. */
+static void logs_are_found_in_a_large_directory(void)
 {
     enum { MANY = 200 };
     int ncid = make("a.nc",
@@ -151,16 +155,16 @@ static void all_logs_are_found(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One log for a node's processes, if they are more than a few, the logs are on a file
- * system that nodes may share, and nobody says otherwise. */
-static void many_processes_have_one_log(void)
+/* Unless hints say otherwise, the processes on a node share one log if there are more
+ * than 8 of them and the logs are on a file system that nodes may share. */
+static void more_than_8_processes_of_a_node_share_one_log(void)
 {
     static const char *const asked[] = {"nc_burst_buf_shared_logs=auto",
                                         "nc_burst_buf_shared_logs=enable",
                                         "nc_burst_buf_shared_logs=disable"};
     for (int i = 0; i < 3; i++) {
         int ncid = make("a.nc", asked[i]);
-        bool local = base_fs_of_host(check_path("."));
+        bool local = base_fs_is_local(check_path("."));
         bool shared = i == 1 || (i == 0 && check.nprocs > 8 && !local);
         MPI_Barrier(MPI_COMM_WORLD);
         if (check.rank == 0)
@@ -171,9 +175,10 @@ static void many_processes_have_one_log(void)
 }
 
 static const struct check_test tests[] = {
-    {"the first process lists", the_first_process_lists, 0},
-    {"all logs are found", all_logs_are_found, 0},
-    {"many processes have one log", many_processes_have_one_log, 0},
+    {"process 0 lists the log directory", process_0_lists_the_log_directory, 0},
+    {"logs are found in a large directory", logs_are_found_in_a_large_directory, 0},
+    {"more than 8 processes of a node share one log",
+     more_than_8_processes_of_a_node_share_one_log, 0},
     {NULL, NULL, 0},
 };
 

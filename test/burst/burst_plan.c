@@ -1,4 +1,4 @@
-/* Datasets whose closes are deferred, in which it is known what there has to be. */
+/* Implements burst_plan.h. */
 #define _GNU_SOURCE
 #include "burst_plan.h"
 
@@ -55,7 +55,8 @@ int plan_value(int seed, int var, int record, int64_t x)
     return (int)(seed * 1000000 + var * 100000 + record * 10000 + x);
 }
 
-/* Of one record of one process; record -1: the fixed variable. */
+/* Puts this process's part of a record, or of the fixed-size variable if `record` is
+ * -1. */
 static void put(const struct plan *p, int ncid, int record)
 {
     int values[N], rank;
@@ -86,7 +87,7 @@ int plan_make(const struct plan *p)
     return ncmpi_close(ncid);
 }
 
-/* ---- what is there ---- */
+/* ---- checks ---- */
 
 int64_t plan_big_endian(const unsigned char *b, int n)
 {

@@ -1,4 +1,4 @@
-/* Datasets whose closes are deferred, in which it is known what there has to be. */
+/* Makes and checks datasets whose closes are deferred and whose contents are known. */
 #ifndef BURST_PLAN_H
 #define BURST_PLAN_H
 
@@ -8,43 +8,46 @@
 
 enum { N = 40, RECORDS = 3 };
 
-/* How to make one. */
+/* Parameters that determine a dataset and its values. */
 struct plan {
     MPI_Comm comm;
-    const char *name, *hints; /* a path, or a name in the directory of the test */
+    const char *name, *hints; /* path, or name in the test's directory; hints */
     int seed;
 };
 
-/* check_path has few buffers, and threads come here. */
+/* A path in its own buffer. Threads cannot use check_path, which has only a few static
+ * buffers. */
 struct path {
     char text[4096];
 };
 struct path path_of(const char *name);
 
-/* These, and a log, unless they say something of it, in the directory of the test; to be
- * freed by the caller. */
+/* Returns an info object with the hints in a string, and a hint that places logs in the
+ * test's directory. Enables the burst buffer unless the string sets that hint. The caller
+ * frees the result. */
 MPI_Info hints_of(const char *hints);
-extern const char deferred[]; /* the hint */
+extern const char deferred[]; /* hint that defers closes */
 
-/* Two variables, of N values a process: fixed, and RECORDS records. What ncmpi_create
- * says. */
+/* Creates a dataset with two variables of N values per process: a fixed-size one, and one
+ * with RECORDS records. Returns the result of ncmpi_create. */
 int plan_create(const struct plan *p, int *ncid);
 void plan_put(const struct plan *p, int ncid);
-/* Made, filled and closed: what create or close say. */
+/* Creates, fills and closes a dataset. Returns the first error. */
 int plan_make(const struct plan *p);
 
-/* Where values begin in what plan_create makes. All processes call it. */
+/* Returns the offset of the first value in a dataset that plan_create makes.
+ * Collective. */
 int64_t plan_first_byte(void);
 int plan_value(int seed, int var, int record, int64_t x);
 int64_t plan_big_endian(const unsigned char *b, int n);
-/* Is all of it in the file, as a program would find it that knows nothing of the library?
- * That is checked of the second, by all processes. */
+/* plan_is_complete returns whether the file is complete for programs that do not use this
+ * library. plan_is_there checks on all processes that the file is complete. */
 bool plan_is_complete(const char *path, int seed, int nprocs, int64_t begin);
 void plan_is_there(const char *name, int seed, int nprocs);
-/* Files of logs of this name; those of others do not matter. */
+/* Counts the log files of the dataset with this name. */
 int plan_count_logs(const char *name);
 void plan_logs_are(const char *name, bool there);
-/* Its values are what the library reads. */
+/* Checks that the library reads the plan's values from the dataset. */
 void plan_read_back(const struct plan *p);
 
 #endif

@@ -1,11 +1,13 @@
-/* Nonblocking puts that are logged when they are posted: waiting for one brings that one
- * to the file, cancelling takes it back, also when the process is gone. */
+/* Tests nonblocking puts that are logged when they are posted. A wait drains only the
+ * requests for which it waits. A cancelled put is never written, even if the process is
+ * killed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "old_notes.h"
 #include "pnetcdf.h"
 
 enum { N = 40, VARS = 3 };
@@ -24,7 +26,8 @@ static MPI_Info info_with(const char *key, const char *value)
     return info;
 }
 
-/* Three variables of N * nprocs ints, and one of N shorts a record. */
+/* Creates a dataset with three variables of N * nprocs ints, and a record variable of N *
+ * nprocs shorts per record. */
 static int create(MPI_Info info)
 {
     int ncid, dims[2], v;
@@ -62,7 +65,7 @@ static int value(int var, int i, int add)
     return 10000 * var + 100 * check.rank + i + add;
 }
 
-/* n values of this process's part, and its buffer is free again at once. */
+/* Posts n values of this process's part, and overwrites the buffer immediately. */
 static int post(int ncid, int var, int from, int n, int add)
 {
     int values[N], id = NC_REQ_NULL;
@@ -85,7 +88,8 @@ static void wait_for(int ncid, int id)
     CHECK_EQ(NC_REQ_NULL, id);
 }
 
-/* This process's part as the file has it, read by another opening. */
+/* Reads this process's part from the file itself, by opening it a second time without the
+ * burst buffer. */
 static void read_file(int var, int *values)
 {
     int ncid;
@@ -141,7 +145,8 @@ static void a_wait_drains_its_request_only(void)
     check_file(1, 0, N, 0);
 }
 
-/* The earlier one must not come behind the later one that was waited for. */
+/* An earlier put must not be written after a later one, even if only the later one was
+ * waited for. */
 static void a_wait_keeps_program_order(void)
 {
     int ncid = create(info_with(NULL, NULL));
@@ -154,9 +159,10 @@ static void a_wait_keeps_program_order(void)
     check_unwritten(2, 35, N - 35);
 }
 
-/* All put together, then one process posts: what it posted came later, also where the
- * others' older values have not got to the file yet. */
-static void what_is_posted_is_later_than_a_put_before(void)
+/* All processes put to the same variable collectively, and then one process posts a put
+ * to it. The posted values must take precedence, although older values from other
+ * processes are not in the file yet. */
+static void a_posted_request_overwrites_an_earlier_put(void)
 {
     for (int poster = 0; poster < check.nprocs; poster++) {
         int ncid = create(info_with(NULL, NULL)), ones[N], twos[N], id = NC_REQ_NULL;
@@ -176,9 +182,10 @@ static void what_is_posted_is_later_than_a_put_before(void)
     }
 }
 
-/* The first is posted while there is no log, the second when there is one: the second is
- * the later one. Without the first nothing is in its way any more. */
-static void what_is_not_logged_stays_before_what_is(void)
+/* The first put is posted in define mode, when there is no log, and the second put in
+ * data mode. The second put must overwrite the first, so it must not be logged until the
+ * first has been written. A third put can be logged. */
+static void a_logged_request_overwrites_an_earlier_one_that_was_not_logged(void)
 {
     int ncid = create(info_with(NULL, NULL)), ids[2];
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
@@ -206,7 +213,7 @@ static void what_is_not_logged_stays_before_what_is(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void what_is_cancelled_is_not_done(void)
+static void a_cancelled_request_is_not_written(void)
 {
     int ncid = create(info_with(NULL, NULL)), ids[2], statuses[2] = {-1, -1};
     int under = post(ncid, 0, 0, N, 0);
@@ -224,7 +231,7 @@ static void what_is_cancelled_is_not_done(void)
     check_unwritten(1, 0, N);
 }
 
-static void what_is_drained_cannot_be_cancelled(void)
+static void a_drained_request_cannot_be_cancelled(void)
 {
     int ncid = create(info_with(NULL, NULL)), status = -1;
     int drained = post(ncid, 0, 0, N, 0);
@@ -243,8 +250,8 @@ static void what_is_drained_cannot_be_cancelled(void)
     check_unwritten(1, 0, N);
 }
 
-/* Every kind of put, waited for in one go, together with one from define mode. */
-static void all_kinds_are_taken(void)
+/* Completes puts of all kinds, one of them posted in define mode, with a single wait. */
+static void all_kinds_of_requests_are_logged(void)
 {
     int ncid = create(info_with(NULL, NULL)), ids[4], statuses[4], k[N];
     MPI_Offset start[2] = {1, check.rank * N}, count[2] = {1, N}, usage;
@@ -284,9 +291,9 @@ static void all_kinds_are_taken(void)
     CHECK_EQ(NC_FILL_INT, k[1]);
 }
 
-/* A copy of file and logs as they are now, opened by itself: what was posted is there,
- * what was cancelled is not. */
-static void a_crash_keeps_what_was_posted(void)
+/* Restores the file and the logs to their state after a crash. The next open must replay
+ * the puts that were posted, but not those that were cancelled. */
+static void a_crash_loses_no_posted_requests(void)
 {
     char command[5000], copy[1100];
     int ncid = create(info_with(NULL, NULL)), values[N], wrong = 0;
@@ -302,13 +309,14 @@ static void a_crash_keeps_what_was_posted(void)
              "cp -p \"$d/was/a.nc\" \"$d/keep.nc\"",
              check_path(""));
     if (check.rank == 0) CHECK_EQ(0, system(command));
+    if (check.rank == 0) CHECK(old_notes(check_path("was")) > 0);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     check_unwritten(0, 0, N);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* The logs name the file by path and inode: it gets its old bytes back in place, and
-     * the time when they were written. */
+    /* The logs identify the file by path and inode, so the old bytes are restored in
+     * place, with their modification time. */
     snprintf(
         command, sizeof command,
         "d='%s' && cat \"$d/keep.nc\" >\"$d/a.nc\" && mv \"$d\"/was/a.nc.* \"$d\" && "
@@ -329,8 +337,9 @@ static void a_crash_keeps_what_was_posted(void)
     check_file(1, 0, N, 0);
 }
 
-/* With threads that drain, each is cancelled or in the file, as its status says. */
-static void cancelled_or_drained_in_the_background(void)
+/* Cancels requests while threads drain the log. Each request is either cancelled or
+ * written, and its status reports which. */
+static void requests_are_cancelled_or_drained_while_threads_drain(void)
 {
     enum { MANY = 20 };
     MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
@@ -356,16 +365,18 @@ static void cancelled_or_drained_in_the_background(void)
 static const struct check_test tests[] = {
     {"a wait drains its request only", a_wait_drains_its_request_only, CHECK_MODES},
     {"a wait keeps program order", a_wait_keeps_program_order, CHECK_MODES},
-    {"what is posted is later than a put before",
-     what_is_posted_is_later_than_a_put_before, 0},
-    {"what is not logged stays before what is", what_is_not_logged_stays_before_what_is,
-     0},
-    {"what is cancelled is not done", what_is_cancelled_is_not_done, CHECK_MODES},
-    {"what is drained cannot be cancelled", what_is_drained_cannot_be_cancelled,
+    {"a posted request overwrites an earlier put",
+     a_posted_request_overwrites_an_earlier_put, 0},
+    {"a logged request overwrites an earlier one that was not logged",
+     a_logged_request_overwrites_an_earlier_one_that_was_not_logged, 0},
+    {"a cancelled request is not written", a_cancelled_request_is_not_written,
      CHECK_MODES},
-    {"all kinds are taken", all_kinds_are_taken, CHECK_MODES},
-    {"a crash keeps what was posted", a_crash_keeps_what_was_posted, 0},
-    {"cancelled or drained in the background", cancelled_or_drained_in_the_background, 0},
+    {"a drained request cannot be cancelled", a_drained_request_cannot_be_cancelled,
+     CHECK_MODES},
+    {"all kinds of requests are logged", all_kinds_of_requests_are_logged, CHECK_MODES},
+    {"a crash loses no posted requests", a_crash_loses_no_posted_requests, 0},
+    {"requests are cancelled or drained while threads drain",
+     requests_are_cancelled_or_drained_while_threads_drain, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,6 @@
-/* After a crash: a dataset as it was, with its logs, is opened again. The crash is
- * played: copies of file and logs are made while nothing is drained, and put back after
- * close. */
+/* Opens a dataset whose file and logs are in the state that a crash would leave. To
+ * simulate the crash, the test copies the file and the logs while nothing is being
+ * drained, and restores the copies after the close. */
 #include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "burst_reader.h"
 #include "check.h"
+#include "old_notes.h"
 #include "pnetcdf.h"
 
 enum { N = 40, RECORDS = 5 };
@@ -70,16 +71,25 @@ static void check_records(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* As they were, the file's time of change too: logs are of no use to a changed file. */
+/* Restores the file and the logs, including the file's modification time, because logs
+ * are not replayed into a changed file. */
 #define BACK "cp kept/* logs && cat kept.nc > a.nc && touch -r kept.nc a.nc"
 
-/* Keeps file and logs as they would be if all were killed now. */
+/* Copies the file and the logs as they would be if all processes were killed now. */
 #define KEEP "rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc"
 
-/* All are killed now: so it is for those who open the dataset later. */
-static void die(int ncid)
+static void keep(void)
 {
     shell(KEEP);
+    if (check.rank == 0) CHECK(old_notes(check_path("kept")) > 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Closes the dataset, but then restores the file and the logs to their state before the
+ * close, as if all processes had been killed at this point. */
+static void die(int ncid)
+{
+    keep();
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     shell(BACK);
 }
@@ -94,7 +104,7 @@ static int new_dataset(const char *key, const char *value)
     return ncid;
 }
 
-/* One of records, in data mode. */
+/* Creates a dataset with a record variable, and enters data mode. */
 static int make(const char *key, const char *value)
 {
     int dims[2], v, ncid = new_dataset(key, value);
@@ -105,7 +115,7 @@ static int make(const char *key, const char *value)
     return ncid;
 }
 
-/* Leaves file and logs as if all had been killed after the last put. */
+/* Leaves the file and the logs as if all processes had been killed after the last put. */
 static void crash(const char *key, const char *value)
 {
     int ncid = make(key, value);
@@ -121,7 +131,7 @@ static int open_with(const char *key, const char *value, int mode, int *ncid)
     return rc;
 }
 
-static void opening_replays(void)
+static void an_open_replays_logs(void)
 {
     for (int mode = 0; mode < 2; mode++) {
         int ncid;
@@ -138,7 +148,7 @@ static void opening_replays(void)
     }
 }
 
-static void replaying_twice_gives_the_same(void)
+static void a_second_replay_changes_nothing(void)
 {
     int ncid;
     crash(NULL, NULL);
@@ -150,8 +160,9 @@ static void replaying_twice_gives_the_same(void)
     shell("cmp a.nc once.nc");
 }
 
-/* Who only reads changes nothing unless asked, and is not given half of the data. */
-static void opening_for_reading_tells(void)
+/* An open for reading changes nothing unless a hint requests it. The open fails instead
+ * of showing only part of the data. */
+static void an_open_for_reading_reports_logs(void)
 {
     int ncid;
     crash(NULL, NULL);
@@ -165,7 +176,7 @@ static void opening_for_reading_tells(void)
     CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
     check_records(ncid);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    /* a log that stays has nothing that a reader would miss */
+    /* if a log remains after a close, the file already contains its values */
     CHECK_NC(NC_NOERR,
              open_with("nc_burst_buf_del_on_close", "disable", NC_WRITE, &ncid));
     put_records(ncid);
@@ -176,8 +187,9 @@ static void opening_for_reading_tells(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Whatever others did to the file since: the log may be older than that. */
-static void a_changed_dataset_keeps_its_values(void)
+/* Makes another program change the file in various ways. The log may be older than that
+ * change, so it must not be replayed. */
+static void a_log_is_not_replayed_into_a_changed_dataset(void)
 {
     static const char *const ways[] = {"touch a.nc", "cat kept.nc > a.nc",
                                        "truncate -s +4 a.nc && touch -r kept.nc a.nc",
@@ -192,13 +204,13 @@ static void a_changed_dataset_keeps_its_values(void)
             int rc =
                 open_with("nc_burst_buf_recover", "always", mode ? NC_WRITE : 0, &ncid);
             CHECK_NC(NC_EBADLOG, rc);
-            CHECK(strstr(ncmpi_strerror(rc), "was changed since") != NULL);
+            CHECK(strstr(ncmpi_strerror(rc), "after its logs were written") != NULL);
         }
         shell("cmp a.nc before.nc && test -n \"$(ls logs)\" && rm -f logs/*");
     }
 }
 
-static void it_can_be_forbidden(void)
+static void hints_can_forbid_a_replay(void)
 {
     int ncid;
     crash(NULL, NULL);
@@ -208,7 +220,7 @@ static void it_can_be_forbidden(void)
     shell("test -n \"$(ls logs)\"");
 }
 
-static void a_new_file_is_no_business_of_old_logs(void)
+static void creating_a_file_removes_old_logs(void)
 {
     int ncid, dim, v, value = 17;
     crash(NULL, NULL);
@@ -226,7 +238,8 @@ static void a_new_file_is_no_business_of_old_logs(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Each leaves the logs in a way that must be refused, with all that is in the file. */
+/* Each of these commands damages the logs, or replaces the file, so that the logs must be
+ * refused. The file must not change. */
 static void wrong_logs_are_refused(void)
 {
     static const char *const ways[] = {
@@ -250,7 +263,7 @@ static void wrong_logs_are_refused(void)
     }
 }
 
-static void missing_logs_are_told(void)
+static void missing_logs_are_reported(void)
 {
     int ncid;
     if (check.nprocs == 1) return;
@@ -262,12 +275,13 @@ static void missing_logs_are_told(void)
     shell("cmp a.nc kept.nc");
 }
 
-/* ---- puts by a file's datatype, and such as are logged piece by piece ---- */
+/* puts with a file type, and puts that are logged in several pieces */
 
 enum { RUNS, ROWS, LARGE };
-enum { RUN = 3, MUCH = 2200000 }; /* of two processes' elements in turn; doubles */
+enum { RUN = 3, MUCH = 2200000 }; /* length of a run; number of doubles in `large` */
 
-/* Every second run of a part of the variable, or of its records. */
+/* Puts or gets every second run of this process's part of `runs` or of the records of
+ * `rows`. */
 static int put_runs(int ncid, int varid, bool put, int *values)
 {
     MPI_Datatype runs;
@@ -313,7 +327,7 @@ static void access_strangely(int ncid, bool put, bool large)
 
 static void puts_of_all_kinds_are_replayed(void)
 {
-    static const char *const sizes[] = {"0", "64"}; /* in pieces of so many bytes */
+    static const char *const sizes[] = {"0", "64"}; /* two sizes of the flush buffer */
     for (int i = 0; i < 2; i++) {
         int dims[2], x, y, v, ncid = new_dataset(NULL, NULL);
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
@@ -336,7 +350,8 @@ static void puts_of_all_kinds_are_replayed(void)
 
 /* ---- definitions that change while a log is in use ---- */
 
-/* Data move, and the new variable has more dimensions than there were. */
+/* Adds definitions, so that existing data must move. The new variable has more dimensions
+ * than any existing one. */
 static void define_more(int ncid)
 {
     int dims[3], v;
@@ -368,7 +383,8 @@ static void check_more(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* Killed at such a point; puts come before the redef, and behind the enddef. */
+/* Points at which a job that puts values before a redef and after its enddef is
+ * killed. */
 enum point { DEFINING, DEFINED, LOGGED, POINTS };
 
 static void crash_at(enum point point, const char *shared)
@@ -378,11 +394,11 @@ static void crash_at(enum point point, const char *shared)
     shell("rm -rf older && cp -r logs older");
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     define_more(ncid);
-    if (point == DEFINING) shell(KEEP);
+    if (point == DEFINING) keep();
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    if (point == DEFINED) shell(KEEP);
+    if (point == DEFINED) keep();
     put_more(ncid);
-    if (point == LOGGED) shell(KEEP);
+    if (point == LOGGED) keep();
     check_records(ncid);
     check_more(ncid);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
@@ -406,12 +422,12 @@ static void open_and_check(enum point point)
     shell("test -z \"$(ls logs)\"");
 }
 
-static void a_log_outlives_definitions(void)
+static void a_log_is_replayed_after_a_redefinition(void)
 {
     for (int i = 0; i < POINTS * 2; i++) {
         int ncid;
         crash_at(i / 2, i % 2 ? "enable" : "disable");
-        if (i / 2 == DEFINED) { /* nothing waits: who only reads need not care */
+        if (i / 2 == DEFINED) { /* nothing needs to be replayed */
             CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
             check_records(ncid);
             CHECK_NC(NC_NOERR, ncmpi_close(ncid));
@@ -420,7 +436,7 @@ static void a_log_outlives_definitions(void)
     }
 }
 
-/* The logs as they were before the redef, with the file as it is after it. */
+/* Combines the logs from before the redef with the file from after the enddef. */
 static void entries_of_other_definitions_are_refused(void)
 {
     for (int shared = 0; shared < 2; shared++) {
@@ -429,13 +445,13 @@ static void entries_of_other_definitions_are_refused(void)
         shell("cp older/* logs && touch -r kept.nc a.nc");
         int rc = open_with(NULL, NULL, NC_WRITE, &ncid);
         CHECK_NC(NC_EBADLOG, rc);
-        CHECK(strstr(ncmpi_strerror(rc), "other definitions") != NULL);
+        CHECK(strstr(ncmpi_strerror(rc), "different definitions") != NULL);
         shell("cmp a.nc kept.nc && rm -f logs/*");
     }
 }
 
-/* A name says nothing of where values are. */
-static void a_variable_gets_another_name(void)
+/* Renaming a variable does not change where its values are stored. */
+static void a_log_is_replayed_after_a_variable_was_renamed(void)
 {
     int ncid = make(NULL, NULL), v;
     put_records(ncid);
@@ -447,8 +463,9 @@ static void a_variable_gets_another_name(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* By their numbers the whole ones are told from the others after a power cut. */
-static void entries_of_one_call_have_numbers_of_their_own(void)
+/* The entries that one call logs have distinct numbers. After a power cut, the numbers
+ * show which calls were logged completely. */
+static void entries_of_one_call_have_different_numbers(void)
 {
     enum { PARTS = 5 };
     MPI_Offset at[PARTS][2], *starts[PARTS];
@@ -477,21 +494,24 @@ static void entries_of_one_call_have_numbers_of_their_own(void)
 }
 
 static const struct check_test tests[] = {
-    {"opening replays", opening_replays, CHECK_FORMATS},
-    {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
-    {"opening for reading tells", opening_for_reading_tells, 0},
-    {"a changed dataset keeps its values", a_changed_dataset_keeps_its_values, 0},
-    {"it can be forbidden", it_can_be_forbidden, 0},
-    {"a new file is no business of old logs", a_new_file_is_no_business_of_old_logs, 0},
+    {"an open replays logs", an_open_replays_logs, CHECK_FORMATS},
+    {"a second replay changes nothing", a_second_replay_changes_nothing, 0},
+    {"an open for reading reports logs", an_open_for_reading_reports_logs, 0},
+    {"a log is not replayed into a changed dataset",
+     a_log_is_not_replayed_into_a_changed_dataset, 0},
+    {"hints can forbid a replay", hints_can_forbid_a_replay, 0},
+    {"creating a file removes old logs", creating_a_file_removes_old_logs, 0},
     {"wrong logs are refused", wrong_logs_are_refused, 0},
-    {"missing logs are told", missing_logs_are_told, 0},
+    {"missing logs are reported", missing_logs_are_reported, 0},
     {"puts of all kinds are replayed", puts_of_all_kinds_are_replayed, 0},
-    {"a log outlives definitions", a_log_outlives_definitions, CHECK_FORMATS},
+    {"a log is replayed after a redefinition", a_log_is_replayed_after_a_redefinition,
+     CHECK_FORMATS},
     {"entries of other definitions are refused", entries_of_other_definitions_are_refused,
      0},
-    {"a variable gets another name", a_variable_gets_another_name, 0},
-    {"entries of one call have numbers of their own",
-     entries_of_one_call_have_numbers_of_their_own, 0},
+    {"a log is replayed after a variable was renamed",
+     a_log_is_replayed_after_a_variable_was_renamed, 0},
+    {"entries of one call have different numbers",
+     entries_of_one_call_have_different_numbers, 0},
     {NULL, NULL, 0},
 };
 

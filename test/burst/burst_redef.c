@@ -1,6 +1,6 @@
-/* A log stays while definitions change: redef and enddef make no file, open none and take
- * no steps together beyond those of a dataset without a log, but for draining. Counted
- * where the calls are made. */
+/* Tests that a log is retained across redefinitions. Except to drain, redef and enddef
+ * must not create or open files, and must not make more collective calls than for a
+ * dataset without a log. The test counts calls by interposing them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -14,10 +14,10 @@
 
 enum { N = 9 };
 
-/* ---- this program's calls count, then do as asked ---- */
+/* ---- interposed functions ---- */
 
 static struct {
-    int opens, steps; /* of files; that all processes take together */
+    int opens, steps; /* numbers of opened files and collective calls */
 } made;
 
 #define EXPORT __attribute__((visibility("default")))
@@ -53,7 +53,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm com
     return PMPI_Win_allocate_shared(size, unit, info, comm, base, win);
 }
 
-/* ---- */
+/* ---- datasets ---- */
 
 static int make(const char *hints)
 {
@@ -88,7 +88,8 @@ static void check_values(int ncid, int v, int what)
     CHECK_EQ(0, wrong);
 }
 
-/* The metadata logs, by the sum of their numbers; *n of them. */
+/* Returns the sum of the inode numbers of the metadata logs. The sum changes if a log is
+ * replaced. Stores the number of these logs in *n. */
 static unsigned long logs(int *n)
 {
     unsigned long sum = 0;
@@ -105,7 +106,8 @@ static unsigned long logs(int *n)
     return sum;
 }
 
-/* Adds a variable, behind those that there are, and counts. */
+/* Adds a variable in a redefinition. Counts the collective calls of redef and enddef, and
+ * returns the number of files opened. */
 static int redefine(int ncid, int *redef, int *enddef)
 {
     char name[16];
@@ -122,7 +124,7 @@ static int redefine(int ncid, int *redef, int *enddef)
     return made.opens;
 }
 
-static void redef_makes_no_log(void)
+static void a_redefinition_creates_no_new_log(void)
 {
     static const char *const ways[] = {
         "nc_burst_buf=disable", "nc_burst_buf=enable;nc_burst_buf_shared_logs=disable",
@@ -131,7 +133,7 @@ static void redef_makes_no_log(void)
     int opens = 0, steps[2] = {0, 0};
     for (int i = 0; i < 4; i++) {
         int ncid = make(ways[i]), before, after, redef, enddef;
-        put(ncid, 0, 0); /* and each process has the file open */
+        put(ncid, 0, 0); /* from now on, each process has the file open */
         CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
         unsigned long were = logs(&before);
         CHECK_EQ(i == 0 ? 0 : i == 2 ? 1 : check.nprocs, before);
@@ -139,7 +141,8 @@ static void redef_makes_no_log(void)
             int n = redefine(ncid, &redef, &enddef);
             if (i == 0) opens = n, steps[0] = redef, steps[1] = enddef;
             CHECK_EQ(opens, n);
-            /* is there anything to drain? has each process started anew? */
+            /* one call determines whether there is anything to drain, and one whether all
+             * logs were reset */
             CHECK(redef <= steps[0] + (i == 0 ? 0 : i == 2 ? 2 : 1));
             CHECK_EQ(steps[1], enddef);
             CHECK(logs(&after) == were && after == before);
@@ -155,8 +158,8 @@ static void redef_makes_no_log(void)
     }
 }
 
-/* In all orders; at once after enddef, too. */
-static void a_log_that_rests_can_go(void)
+/* Closes or aborts in define mode, right after create or after a second redef. */
+static void a_log_may_be_removed_in_define_mode(void)
 {
     for (int i = 0; i < 4; i++) {
         int ncid = make("nc_burst_buf=enable"), n;
@@ -177,9 +180,9 @@ static void a_log_that_rests_can_go(void)
     }
 }
 
-/* What is posted in define mode is logged when it is waited for, by the definitions that
- * hold then. */
-static void what_is_posted_in_define_mode_waits(void)
+/* If a put is posted in define mode, the wait logs it, using the definitions that are
+ * current at the time of the wait. */
+static void a_request_posted_in_define_mode_is_logged_by_the_wait(void)
 {
     static const char *const ways[] = {"nc_burst_buf=enable",
                                        "nc_burst_buf=enable;nc_burst_buf_log_at=post"};
@@ -205,9 +208,11 @@ static void what_is_posted_in_define_mode_waits(void)
 }
 
 static const struct check_test tests[] = {
-    {"redef makes no log", redef_makes_no_log, CHECK_FORMATS},
-    {"a log that rests can go", a_log_that_rests_can_go, 0},
-    {"what is posted in define mode waits", what_is_posted_in_define_mode_waits, 0},
+    {"a redefinition creates no new log", a_redefinition_creates_no_new_log,
+     CHECK_FORMATS},
+    {"a log may be removed in define mode", a_log_may_be_removed_in_define_mode, 0},
+    {"a request posted in define mode is logged by the wait",
+     a_request_posted_in_define_mode_is_logged_by_the_wait, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* See burst_shadow.h. Only the test's own files are touched, and they are small: each is
- * read and written whole. */
+/* Implements burst_shadow.h. The test's files are small, so each of them is read and
+ * written as a whole. */
 #include "burst_shadow.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ static void fail(const char *what)
     _exit(98);
 }
 
-/* NULL and 0 bytes if there is no such file. */
+/* Reads a whole file. Returns NULL and 0 bytes if the file does not exist. */
 static struct bytes read_whole(const char *path)
 {
     struct bytes b = {NULL, 0};
@@ -43,7 +43,7 @@ static struct bytes read_whole(const char *path)
     return b;
 }
 
-/* In place: a dataset is known by its inode. */
+/* Overwrites the file in place, because datasets are identified by their inode. */
 static void write_whole(const char *path, struct bytes b)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -56,7 +56,7 @@ static void write_whole(const char *path, struct bytes b)
     close(fd);
 }
 
-/* Under another name first: a process may be killed here. */
+/* Writes a temporary file first, because the process may be killed at any time. */
 static void replace(const char *path, struct bytes b)
 {
     char temporary[4096 + 8];
@@ -85,7 +85,7 @@ static void image_path(const char *shadow, unsigned long inode, char *path, size
     snprintf(path, size, "%s/%lu", shadow, inode);
 }
 
-/* Processes take turns at the shadow. */
+/* Locks the shadow, so that only one process at a time uses it. */
 static int lock(const char *shadow)
 {
     char path[4096];
@@ -127,7 +127,7 @@ static unsigned long inode_of(const struct names *names, const char *name)
     return 0;
 }
 
-/* ---- while the program runs ---- */
+/* ---- calls while the program is running ---- */
 
 void burst_shadow_sync(int fd)
 {
@@ -174,7 +174,8 @@ void burst_shadow_range(int fd, long at, size_t length)
     close(locked);
 }
 
-/* The file that is mapped at an address, and where in it that is. */
+/* Finds the file that is mapped at an address, and the offset of the address in the
+ * file. */
 static bool mapped_there(const void *address, unsigned long *inode, size_t *offset)
 {
     char line[4600];
@@ -207,7 +208,7 @@ void burst_shadow_msync(const void *address, size_t length)
     close(locked);
 }
 
-/* Pages of `now` get into `image`, each with a chance of one in `chance`. */
+/* Copies each page of `now` to `image` with probability 1 / chance. */
 static void some_pages(struct bytes *image, struct bytes now, unsigned *seed, int chance)
 {
     for (size_t at = 0; at < now.n; at += PAGE) {
@@ -240,9 +241,10 @@ void burst_shadow_write_back(int call)
     close(locked);
 }
 
-/* ---- when the power is back ---- */
+/* ---- restoring after the power cut ---- */
 
-/* A file as it is found, in memory: nothing is written before all is read. */
+/* The contents of a file after the power cut. They are held in memory, because all files
+ * must be read before the first one is written. */
 struct file {
     const char *name;
     bool there;
@@ -263,8 +265,8 @@ static void find_file(const char *shadow, const char *directory, unsigned long i
     free(now.at);
 }
 
-/* What the files hold now is on the device, and nothing else is: the power may go again.
- */
+/* Copies all files in their current state to the shadow directory, as if everything had
+ * been synced. This is the initial state for the next simulated power cut. */
 static void start_over(const char *shadow, const char *directory)
 {
     struct names names;
@@ -302,7 +304,7 @@ int burst_shadow_restore(const char *shadow, const char *directory, unsigned see
         struct file *f = &files[n];
         f->name = old ? synced.of[i - now.n].name : now.of[i].name;
         unsigned long is = inode_of(&now, f->name), was = inode_of(&synced, f->name);
-        if (old && is != 0) continue; /* met already */
+        if (old && is != 0) continue; /* already handled as a current name */
         unsigned long inode = seed != 0 && rand_r(&seed) % 2 == 0 ? is : was;
         find_file(shadow, directory, inode, inode != 0 && inode == is, &seed, f);
         n++;

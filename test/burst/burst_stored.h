@@ -1,5 +1,5 @@
-/* Are logs that lie in the directory of a test stored into mapped pages, which cannot
- * fail? Else they are written: that takes more calls, and any of them may. */
+/* Returns whether logs in the test's directory are written through mapped pages, which
+ * cannot fail, rather than by write calls, which can. */
 #ifndef BURST_STORED_H
 #define BURST_STORED_H
 
@@ -12,7 +12,7 @@
 static inline bool logs_are_stored(void)
 {
     int fd = open(check_path(""), O_RDONLY);
-    bool stored = fd >= 0 && base_fs_maps(fd);
+    bool stored = fd >= 0 && base_fs_can_map(fd);
     if (fd >= 0) (void)close(fd);
     return stored;
 }

@@ -1,7 +1,8 @@
-/* Processes that take turns at one place in independent mode: one puts, says that it is
- * done (sync, flush, ...), and behind a barrier another one puts over it. The later value
- * holds: for each layer of drivers, way of saying so, and way in which everything reaches
- * the file in the end; and behind a crash. */
+/* Two processes write to the same place one after the other, in independent mode. One
+ * puts a value and announces it (sync, flush, ...), and after a barrier another one
+ * overwrites the value. The later value must take precedence, for each driver stack, each
+ * kind of announcement, and each way in which values finally reach the file. The same
+ * must be true after a crash. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "base_lock.h"
 #include "check.h"
+#include "old_notes.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
@@ -34,7 +36,10 @@ static const char *const stacks[] = {
     "nc_file_io=mpi",
     "nc_burst_buf=disable",
 };
-enum { STACKS = sizeof stacks / sizeof stacks[0], LOGGED = 8 /* of them, the first */ };
+enum {
+    STACKS = sizeof stacks / sizeof stacks[0],
+    LOGGED = 8 /* stacks that have logs */
+};
 
 static MPI_Info stack(int i)
 {
@@ -48,9 +53,9 @@ static MPI_Info stack(int i)
     return info;
 }
 
-/* ---- the turns ---- */
+/* ---- taking turns ---- */
 
-/* What a process does behind its put, before the barrier. */
+/* The following functions announce a process's put before the barrier. */
 static void sync_it(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
@@ -77,7 +82,7 @@ static void change_modes(int ncid)
 
 static const struct between {
     void (*done)(int ncid);
-    bool posts; /* the put is a nonblocking one */
+    bool posts; /* whether the put is nonblocking */
 } betweens[] = {{sync_it, false},
                 {flush_it, false},
                 {let_threads, false},
@@ -85,8 +90,9 @@ static const struct between {
                 {sync_it, true}};
 enum { BETWEENS = sizeof betweens / sizeof betweens[0] };
 
-/* Each variable has a place that the first process puts to before the last one does, and
- * another the other way round. */
+/* Sets *start to one of the two places in a variable to which both processes put. At one
+ * place, the first process puts before the last process does; at the other place, it puts
+ * afterwards. */
 static void place_of(bool first, MPI_Offset *start)
 {
     start[0] = first ? 1 : 2;
@@ -129,7 +135,7 @@ static void put_both(int ncid, bool newer, bool posts)
         put_one(ncid, v, start, value_of(v, newer), posts);
 }
 
-/* Both places are read by this process alone, or by all together. */
+/* Checks both places, by independent or collective gets. */
 static void look(int ncid, bool newer, bool all)
 {
     const MPI_Offset one[2] = {1, 1};
@@ -144,8 +150,9 @@ static void look(int ncid, bool newer, bool all)
         }
 }
 
-/* In independent mode; told: the newer values are followed by a sync, too. */
-static void take_turns(int ncid, const struct between *by, bool told)
+/* Makes the puts in independent mode. If `announced` is set, the newer values are
+ * announced, too. */
+static void take_turns(int ncid, const struct between *by, bool announced)
 {
     put_both(ncid, false, by->posts);
     by->done(ncid);
@@ -153,13 +160,13 @@ static void take_turns(int ncid, const struct between *by, bool told)
     look(ncid, false, false);
     MPI_Barrier(MPI_COMM_WORLD);
     put_both(ncid, true, by->posts);
-    if (told) by->done(ncid);
+    if (announced) by->done(ncid);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (told) look(ncid, true, false);
+    if (announced) look(ncid, true, false);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A dataset in independent mode; all of its records are there. */
+/* Creates a dataset with all of its records, and enters independent mode. */
 static int make(MPI_Info info)
 {
     int ncid = -1, dims[3], v;
@@ -180,7 +187,7 @@ static int make(MPI_Info info)
     return ncid;
 }
 
-/* ---- to the end ---- */
+/* ---- ways to stop using the dataset ---- */
 
 static void put_elsewhere(int ncid)
 {
@@ -234,7 +241,7 @@ static void check_file(MPI_Info info)
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
 }
 
-static void the_later_one_holds(void)
+static void the_later_of_alternating_puts_takes_precedence(void)
 {
     for (int s = 0; s < STACKS; s++)
         for (int i = 0; i < BETWEENS * ENDS; i++) {
@@ -249,7 +256,7 @@ static void the_later_one_holds(void)
         }
 }
 
-/* ---- a crash ---- */
+/* ---- crashes ---- */
 
 static void shell(const char *command)
 {
@@ -262,17 +269,25 @@ static void shell(const char *command)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* All are killed now: so it is for those who open the dataset later. */
-static void die(int ncid)
+static void keep(void)
 {
     shell("rm -rf kept && mkdir kept && cp -rp a.nc* logs kept");
+    if (check.rank == 0) CHECK(old_notes(check_path("kept/logs")) > 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Closes the dataset in such a way that later opens find it as if all processes had been
+ * killed at this point. */
+static void die(int ncid)
+{
+    keep();
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     shell("cp kept/logs/* logs && cd kept && for f in a.nc*; do "
           "cat $f >../$f && touch -r $f ../$f || exit; done");
 }
 
-static void no_replay_brings_the_older_one_back(void)
+static void a_replay_does_not_restore_older_values(void)
 {
     for (int s = 0; s < LOGGED; s++)
         for (int i = 0; i < 2 * BETWEENS; i++) {
@@ -285,19 +300,19 @@ static void no_replay_brings_the_older_one_back(void)
         }
 }
 
-/* An entry that was drained before one that was logged earlier. */
-static void nor_that_of_a_single_request(void)
+/* Drains an entry before another one that was logged earlier. */
+static void draining_a_single_request_does_not_restore_older_values(void)
 {
     const MPI_Offset one[2] = {1, 1}, pending[2] = {3, 7 + check.rank % 2};
     int other = 77, id, ncid;
-    for (int told = 0; told < 2; told++) {
+    for (int announced = 0; announced < 2; announced++) {
         MPI_Info info = stack(4);
-        const struct between by = {told ? sync_it : only_close, true};
+        const struct between by = {announced ? sync_it : only_close, true};
         ncid = make(info);
         for (int v = 0; v < VARS && takes_part(); v++)
             CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, pending, one, &other, &id));
-        take_turns(ncid, &by, told);
-        shell("rm -rf kept && mkdir kept && cp -rp a.nc* logs kept");
+        take_turns(ncid, &by, announced);
+        keep();
         CHECK_NC(NC_NOERR, ncmpi_wait(ncid, NC_REQ_ALL, NULL, NULL));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         shell("cp kept/logs/* logs && cat kept/a.nc >a.nc && touch -r kept/a.nc a.nc");
@@ -314,8 +329,9 @@ static void nor_that_of_a_single_request(void)
     }
 }
 
-/* The log is not needed: so the file must say how many records it has. */
-static void records_of_one_process_are_not_lost(void)
+/* The values are read without the log, so the file itself must contain the number of
+ * records. */
+static void records_that_one_process_added_are_not_lost(void)
 {
     const MPI_Offset start[2] = {RECORDS + 2, 5}, one[2] = {1, 1};
     for (int i = 0; i < BETWEENS; i++) {
@@ -338,11 +354,11 @@ static void records_of_one_process_are_not_lost(void)
     }
 }
 
-/* Another job has read the number of records, and writes it back while it has the header
- * locked. */
-static void records_are_told_under_the_headers_lock(void)
+/* Simulates another job, which has read the number of records and writes it back while it
+ * holds the lock on the header. */
+static void records_are_written_while_the_header_is_locked(void)
 {
-    enum { AT = 4, WIDTH = 8 }; /* CDF-5 */
+    enum { AT = 4, WIDTH = 8 }; /* location of the number of records in CDF-5 */
     const MPI_Offset start[2] = {RECORDS + 2, 5}, one[2] = {1, 1};
     unsigned char there[WIDTH] = {0};
     int ncid = -1, fd = -1, value = 7;
@@ -357,7 +373,7 @@ static void records_are_told_under_the_headers_lock(void)
     if (check.rank == 0) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         CHECK_EQ(WIDTH, pwrite(fd, there, WIDTH, AT));
-        base_lock_drop(fd, BASE_LOCK_HEADER);
+        base_lock_release(fd, BASE_LOCK_HEADER);
     } else if (check.rank == 1) {
         CHECK_NC(NC_NOERR,
                  ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE, info, &ncid));
@@ -377,14 +393,16 @@ static void records_are_told_under_the_headers_lock(void)
 }
 
 static const struct check_test tests[] = {
-    {"the later one holds", the_later_one_holds, CHECK_SEVERAL},
-    {"no replay brings the older one back", no_replay_brings_the_older_one_back,
+    {"the later of alternating puts takes precedence",
+     the_later_of_alternating_puts_takes_precedence, CHECK_SEVERAL},
+    {"a replay does not restore older values", a_replay_does_not_restore_older_values,
      CHECK_SEVERAL},
-    {"nor that of a single request", nor_that_of_a_single_request, CHECK_SEVERAL},
-    {"records are told under the header's lock", records_are_told_under_the_headers_lock,
-     CHECK_SEVERAL},
-    {"records of one process are not lost", records_of_one_process_are_not_lost,
-     CHECK_FORMATS | CHECK_SEVERAL},
+    {"draining a single request does not restore older values",
+     draining_a_single_request_does_not_restore_older_values, CHECK_SEVERAL},
+    {"records are written while the header is locked",
+     records_are_written_while_the_header_is_locked, CHECK_SEVERAL},
+    {"records that one process added are not lost",
+     records_that_one_process_added_are_not_lost, CHECK_FORMATS | CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

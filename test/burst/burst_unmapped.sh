@@ -1,6 +1,7 @@
 #!/bin/bash
-# Logs on a file system that does not keep room for what is stored into its pages: they are
-# written instead. The tests of logs are told that all files lie on such a one.
+# Tests logs on a file system that does not reserve space for stores into mapped pages. On such a
+# file system, the library writes logs with write calls instead. A preloaded library makes all files
+# appear to be on such a file system.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 
@@ -9,9 +10,9 @@ unmapped() {
         bash "$top/test/support/run-mpi" "test/burst/$2.mpi"
 }
 
-check "log, 3 processes" unmapped 3 burst_data
-check "failing calls, 2 processes" unmapped 2 burst_again
-check "posted requests, 2 processes" unmapped 2 burst_posted
-check "each write fails, 1 process" unmapped 1 burst_faults
-check "turns, 2 processes" unmapped 2 burst_turns
+check "burst_data passes with unmapped logs, 3 processes" unmapped 3 burst_data
+check "burst_again passes with unmapped logs, 2 processes" unmapped 2 burst_again
+check "burst_posted passes with unmapped logs, 2 processes" unmapped 2 burst_posted
+check "burst_faults passes with unmapped logs, 1 process" unmapped 1 burst_faults
+check "burst_turns passes with unmapped logs, 2 processes" unmapped 2 burst_turns
 finish

@@ -1,4 +1,5 @@
-/* Attributes: making, replacing, deleting, renaming, in short lists and long ones. */
+/* Tests creating, replacing, deleting and renaming attributes in short and long lists,
+ * and that no memory leaks. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -47,7 +48,7 @@ static void holds(int varid, const char *name, const char *text)
     assert_true(a->capacity >= strlen(text));
 }
 
-static void attributes_are_made_and_replaced(void **state)
+static void attributes_are_created_and_replaced(void **state)
 {
     (void)state;
     int id;
@@ -89,7 +90,7 @@ static void attributes_are_checked(void **state)
     assert_null(cdf_atts(&h, 1));
 }
 
-static void a_refused_put_leaves_the_old_value(void **state)
+static void a_rejected_put_keeps_the_old_value(void **state)
 {
     (void)state;
     void *values;
@@ -97,7 +98,7 @@ static void a_refused_put_leaves_the_old_value(void **state)
     assert_int_equal(NC_EINVAL, cdf_put_att(&h, 0, "a", NC_INT, -1, &values));
     assert_int_equal(NC_EBADTYPE, cdf_put_att(&h, 0, "a", 99, 1, &values));
     holds(0, "a", "old");
-    /* More than the machine has: memory is short. */
+    /* larger than the machine's memory */
     int64_t huge = INT64_MAX / 16;
     int err = cdf_put_att(&h, 0, "a", NC_BYTE, huge, &values);
     assert_true(err == NC_ENOMEM || err == NC_EINVAL);
@@ -118,7 +119,7 @@ static void attributes_are_renamed(void **state)
     holds(0, "b", "2");
 }
 
-/* ---- against a plain list ---- */
+/* ---- comparison with a simple list ---- */
 
 enum { MOST = 60 };
 
@@ -199,14 +200,14 @@ static void random_use_agrees_with_a_list(void **state)
     for (int round = 0; round < 3; round++) {
         struct entry list[MOST];
         int n = 0;
-        int64_t most[2] = {0, 0}; /* of memory, in each half */
+        int64_t most[2] = {0, 0}; /* peak memory usage in each half of the steps */
         for (int step = 0; step < 20000; step++) {
             n = random_step(list, n, names[round]);
             if (step % 50 == 0) check_list(list, n);
             int64_t *half = &most[step / 10000], now = base_mem_in_use();
             if (now > *half) *half = now;
         }
-        assert_true(most[1] <= most[0] + most[0] / 2); /* it comes in steps */
+        assert_true(most[1] <= most[0] + most[0] / 2); /* memory grows in steps */
         while (n > 0) {
             char name[32];
             int i = (int)random_of(0, n - 1);
@@ -220,7 +221,7 @@ static void random_use_agrees_with_a_list(void **state)
 
 /* ---- memory ---- */
 
-static void overwriting_for_ever_takes_no_memory(void **state)
+static void repeated_overwrites_use_no_more_memory(void **state)
 {
     (void)state;
     char text[101];
@@ -235,7 +236,7 @@ static void overwriting_for_ever_takes_no_memory(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
-static void deleting_and_putting_for_ever_takes_no_memory(void **state)
+static void repeated_delete_and_put_uses_no_more_memory(void **state)
 {
     (void)state;
     char name[32];
@@ -251,7 +252,7 @@ static void deleting_and_putting_for_ever_takes_no_memory(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
-static void growing_step_by_step_takes_twice_the_size(void **state)
+static void growing_in_steps_uses_at_most_twice_the_size(void **state)
 {
     (void)state;
     void *values;
@@ -280,14 +281,14 @@ int main(void)
 {
     random_start();
     const struct CMUnitTest tests[] = {
-        with_header(attributes_are_made_and_replaced),
+        with_header(attributes_are_created_and_replaced),
         with_header(attributes_are_checked),
-        with_header(a_refused_put_leaves_the_old_value),
+        with_header(a_rejected_put_keeps_the_old_value),
         with_header(attributes_are_renamed),
         with_header(random_use_agrees_with_a_list),
-        with_header(overwriting_for_ever_takes_no_memory),
-        with_header(deleting_and_putting_for_ever_takes_no_memory),
-        with_header(growing_step_by_step_takes_twice_the_size),
+        with_header(repeated_overwrites_use_no_more_memory),
+        with_header(repeated_delete_and_put_uses_no_more_memory),
+        with_header(growing_in_steps_uses_at_most_twice_the_size),
         with_header(short_lists_have_no_table),
     };
     return cmocka_run_group_tests_name("cdf_att", tests, NULL, NULL);

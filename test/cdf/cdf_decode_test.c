@@ -1,5 +1,5 @@
-/* Decoding of headers written byte by byte: what is accepted, and what is refused
- * with which code and reason. */
+/* Decodes headers that are composed byte by byte. Some of them are valid. The others must
+ * be refused with a specific code and reason. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-/* A header as it is written down. */
+/* A header that is being composed. */
 struct draft {
     unsigned char bytes[2048];
     size_t n;
@@ -66,7 +66,7 @@ static void dim(struct draft *d, const char *text, int64_t length)
     count(d, length);
 }
 
-/* A variable of type int without attributes. */
+/* Adds a variable without attributes. */
 static void var(struct draft *d, const char *text, int ndims, const int *ids, int type,
                 int64_t start)
 {
@@ -76,7 +76,7 @@ static void var(struct draft *d, const char *text, int ndims, const int *ids, in
         count(d, ids[i]);
     list(d, 0, 0);
     u32(d, (uint32_t)type);
-    count(d, 12345); /* vsize: never to be trusted */
+    count(d, 12345); /* vsize, on which decoders must not rely */
     offset(d, start);
 }
 
@@ -87,7 +87,8 @@ static int decode(const struct draft *d, struct cdf_header *h)
     return cdf_decode(h, d->bytes, d->n, (int64_t)d->n, &fault);
 }
 
-/* Refused with this code, these words in the reason, and nothing left behind. */
+/* Checks that a header is refused with the given code and a reason that contains `words`,
+ * and that no memory leaks. */
 static void refused(const struct draft *d, int code, const char *words)
 {
     struct cdf_header h;
@@ -101,7 +102,8 @@ static void refused(const struct draft *d, int code, const char *words)
 
 static const int time_lat[] = {0, 1};
 
-/* time(unlimited), lat(3); fixed f(lat), record r(time, lat) at the given starts. */
+/* Composes a header with time(unlimited), lat(3), fixed f(lat) and record r(time, lat).
+ * The variables begin at the given offsets. */
 static void two_vars(struct draft *d, int format, int64_t numrecs, int64_t f, int64_t r)
 {
     begin(d, format, numrecs);
@@ -114,7 +116,7 @@ static void two_vars(struct draft *d, int format, int64_t numrecs, int64_t f, in
     var(d, "r", 2, time_lat, NC_SHORT, r);
 }
 
-static void a_header_is_understood(void **state)
+static void a_header_is_decoded(void **state)
 {
     (void)state;
     const int formats[] = {1, 2, 5};
@@ -132,10 +134,10 @@ static void a_header_is_understood(void **state)
         assert_int_equal(d.n, h.size);
         assert_int_equal(1000, h.begin_fixed);
         assert_int_equal(2000, h.begin_record);
-        assert_int_equal(6, h.record_size); /* alone: no padding */
+        assert_int_equal(6, h.record_size); /* the only record variable, so not padded */
         assert_int_equal(1, h.nrecord_vars);
         assert_false(h.vars[0].is_record);
-        assert_int_equal(8, h.vars[0].size); /* with padding, whatever vsize says */
+        assert_int_equal(8, h.vars[0].size); /* padded, unlike vsize */
         assert_true(h.vars[1].is_record);
         assert_int_equal(0, h.vars[1].shape[0]);
         assert_int_equal(3, h.vars[1].shape[1]);
@@ -181,7 +183,7 @@ static void streamed_records_are_counted_by_file_size(void **state)
     }
 }
 
-static void no_more_are_counted_than_the_field_can_tell(void **state)
+static void streamed_records_are_limited_by_the_field(void **state)
 {
     (void)state;
     struct draft d;
@@ -209,7 +211,7 @@ static void any_padding_is_accepted(void **state)
     cdf_free(&h);
 }
 
-static void a_counted_nul_is_no_part_of_a_name(void **state)
+static void a_trailing_nul_is_not_part_of_a_name(void **state)
 {
     (void)state;
     struct draft d;
@@ -226,7 +228,7 @@ static void a_counted_nul_is_no_part_of_a_name(void **state)
     cdf_free(&h);
 }
 
-static void of_two_with_one_name_the_first_is_found(void **state)
+static void the_first_of_two_equal_names_is_found(void **state)
 {
     (void)state;
     struct draft d;
@@ -276,7 +278,7 @@ static void the_second_attribute_of_a_name_follows_the_first(void **state)
     }
 }
 
-static void a_part_tells_about_how_long_the_whole_is(void **state)
+static void a_partial_header_gives_an_estimate_of_its_size(void **state)
 {
     (void)state;
     struct draft d;
@@ -289,12 +291,12 @@ static void a_part_tells_about_how_long_the_whole_is(void **state)
     for (int i = 0; i < 20; i++)
         var(&d, "pressure", 0, NULL, NC_INT, 4096 + 4 * i);
     assert_int_equal(CDF_MORE, cdf_decode(&h, d.bytes, head, INT64_MAX, &fault));
-    assert_in_range(fault.likely, d.n / 4, d.n * 4);
+    assert_in_range(fault.estimated_size, d.n / 4, d.n * 4);
     assert_int_equal(CDF_MORE, cdf_decode(&h, d.bytes, d.n - 70, INT64_MAX, &fault));
-    assert_in_range(fault.likely, d.n - 70, d.n + 70);
+    assert_in_range(fault.estimated_size, d.n - 70, d.n + 70);
 }
 
-/* ---- files that are something else ---- */
+/* ---- files in other formats ---- */
 
 static int decode_bytes(const void *bytes, size_t n, int64_t file_size)
 {
@@ -302,7 +304,7 @@ static int decode_bytes(const void *bytes, size_t n, int64_t file_size)
     return cdf_decode(&h, bytes, n, file_size, &fault);
 }
 
-static void an_empty_file_is_called_empty(void **state)
+static void an_empty_file_is_reported_as_empty(void **state)
 {
     (void)state;
     assert_int_equal(NC_ENOTNC, decode_bytes("", 0, 0));
@@ -351,7 +353,7 @@ static void other_formats_are_named(void **state)
     assert_int_equal(CDF_MORE, decode_bytes("CD", 2, 100));
 }
 
-static void signatures_tell_the_format(void **state)
+static void signatures_identify_the_format(void **state)
 {
     (void)state;
     char bytes[600] = "";
@@ -366,9 +368,9 @@ static void signatures_tell_the_format(void **state)
     assert_int_equal(NC_FORMAT_NETCDF4, cdf_signature(bytes, sizeof bytes));
 }
 
-/* ---- broken headers ---- */
+/* ---- malformed headers ---- */
 
-static void thirteen_bytes_once_harmful(void **state)
+static void a_header_that_once_crashed_is_rejected(void **state)
 {
     (void)state;
     const unsigned char bytes[] = {0x43, 0x44, 0x46, 0x01, 0, 0,   0,
@@ -387,12 +389,13 @@ static void counts_larger_than_the_file_are_refused(void **state)
             list(&d, 0, 0);
         const uint32_t tags[] = {10, 12, 11};
         list(&d, tags[which], 1000000);
-        refused(&d, NC_ENOTNC, "claims 1000000 entries");
-        /* They may be there, but nothing is taken on trust. */
+        refused(&d, NC_ENOTNC, "has 1000000 entries");
+        /* In a longer file, the entries may exist, but the decoder must not allocate
+         * memory for them before it has read them. */
         int64_t before = base_mem_high_water();
         assert_int_equal(CDF_MORE, cdf_decode(&h, d.bytes, d.n, INT64_MAX, NULL));
         assert_int_equal(before, base_mem_high_water());
-        /* Not even there: as many could not lie in a file of this size. */
+        /* A file of this size cannot contain that many entries. */
         assert_int_equal(NC_ENOTNC, cdf_decode(&h, d.bytes, d.n, 1000000, NULL));
     }
 }
@@ -403,7 +406,7 @@ static void tags_and_counts_must_fit(void **state)
     struct draft d;
     begin(&d, 1, 0);
     list(&d, 11, 0);
-    refused(&d, NC_ENOTNC, "tag 10, not 11");
+    refused(&d, NC_ENOTNC, "tag 10, but found tag 11");
     begin(&d, 1, 0);
     list(&d, 0, 3);
     refused(&d, NC_ENOTNC, "absent");
@@ -414,7 +417,7 @@ static void tags_and_counts_must_fit(void **state)
     refused(&d, NC_ENOTNC, "number of records is -2");
 }
 
-/* Of each list in turn, as many as no dataset may have. */
+/* For each list, tries to decode more entries than the limit permits. */
 static void counts_have_limits(void **state)
 {
     (void)state;
@@ -429,10 +432,10 @@ static void counts_have_limits(void **state)
             for (int before = 0; before < which; before++)
                 list(&d, 0, 0);
             list(&d, tags[which], many[k]);
-            refused(&d, codes[which], "more than there may be");
+            refused(&d, codes[which], "which exceeds the limit");
         }
     }
-    begin(&d, 5, 0); /* the dimensions of a variable */
+    begin(&d, 5, 0); /* more dimensions than a variable may have */
     list(&d, 0, 0);
     list(&d, 0, 0);
     list(&d, 11, 1);
@@ -443,15 +446,15 @@ static void counts_have_limits(void **state)
     refused(&d, NC_EMAXDIMS, "dimensions");
 }
 
-/* A variable whose size does not fit its field must be the last one of its section. */
-static void sizes_have_limits_where_they_stand(void **state)
+/* A variable whose size does not fit into vsize must be the last one in its section. */
+static void huge_variables_must_be_last_in_their_section(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++) {
         const bool records = i & 1, first = i & 2;
         const int format = i & 4 ? 2 : 1;
         const int64_t huge = format == 1 ? (int64_t)1 << 31 : (int64_t)1 << 32;
-        const struct cdf_room room = {.header_minfree = 1000, .fixed_align = 4};
+        const struct cdf_padding room = {.header_minfree = 1000, .fixed_align = 4};
         struct cdf_header h, back;
         int t, x, v;
         cdf_init(&h, format);
@@ -488,7 +491,7 @@ static void names_have_a_limit(void **state)
     list(&d, 10, 1);
     u32(&d, 0x7fffffff);
     d.n += 100;
-    refused(&d, NC_ENOTNC, "2147483647, at most 256");
+    refused(&d, NC_ENOTNC, "2147483647, but the maximum is 256");
     begin(&d, 5, 0);
     list(&d, 10, 1);
     count(&d, INT64_MIN);
@@ -542,7 +545,7 @@ static void one_var(struct draft *d, int format, int ndims, const int *ids, int 
     var(d, "v", ndims, ids, type, start);
 }
 
-static void variables_must_make_sense(void **state)
+static void invalid_variables_are_rejected(void **state)
 {
     (void)state;
     struct draft d;
@@ -560,11 +563,11 @@ static void variables_must_make_sense(void **state)
     one_var(&d, 5, 1, time_lat, 0, 1000);
     refused(&d, NC_EBADTYPE, "type 0");
     one_var(&d, 1, 1, time_lat, NC_INT, 40);
-    refused(&d, NC_ENOTNC, "starts at 40");
+    refused(&d, NC_ENOTNC, "starts at byte 40");
     one_var(&d, 1, 1, time_lat + 1, NC_INT, 40);
-    refused(&d, NC_ENOTNC, "where the header ends");
+    refused(&d, NC_ENOTNC, "the end of the header");
     one_var(&d, 1, 1, time_lat + 1, NC_INT, 0x80000000);
-    refused(&d, NC_ENOTNC, "starts at -2147483648");
+    refused(&d, NC_ENOTNC, "starts at byte -2147483648");
     one_var(&d, 2, 1, time_lat + 1, NC_INT, INT64_MAX - 11);
     refused(&d, NC_EVARSIZE, "2^63");
     one_var(&d, 2, 1, time_lat, NC_INT, INT64_MAX - 3);
@@ -608,7 +611,7 @@ static void variables_must_not_overlap(void **state)
     struct draft d;
     struct cdf_header h;
     two_vars(&d, 1, 0, 2000, 2004);
-    refused(&d, NC_ENOTNC, "least possible");
+    refused(&d, NC_ENOTNC, "is the minimum");
     two_vars(&d, 1, 0, 2000, 1000);
     refused(&d, NC_ENOTNC, "'r'");
     two_vars(&d, 1, 0, 2000, 2008);
@@ -638,27 +641,27 @@ static void variables_must_not_overlap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_header_is_understood),
+        cmocka_unit_test(a_header_is_decoded),
         cmocka_unit_test(an_empty_list_may_have_its_tag),
         cmocka_unit_test(streamed_records_are_counted_by_file_size),
-        cmocka_unit_test(no_more_are_counted_than_the_field_can_tell),
+        cmocka_unit_test(streamed_records_are_limited_by_the_field),
         cmocka_unit_test(any_padding_is_accepted),
-        cmocka_unit_test(a_counted_nul_is_no_part_of_a_name),
-        cmocka_unit_test(of_two_with_one_name_the_first_is_found),
+        cmocka_unit_test(a_trailing_nul_is_not_part_of_a_name),
+        cmocka_unit_test(the_first_of_two_equal_names_is_found),
         cmocka_unit_test(the_second_attribute_of_a_name_follows_the_first),
-        cmocka_unit_test(a_part_tells_about_how_long_the_whole_is),
-        cmocka_unit_test(an_empty_file_is_called_empty),
+        cmocka_unit_test(a_partial_header_gives_an_estimate_of_its_size),
+        cmocka_unit_test(an_empty_file_is_reported_as_empty),
         cmocka_unit_test(hdf5_is_recognised_where_it_may_start),
         cmocka_unit_test(other_formats_are_named),
-        cmocka_unit_test(signatures_tell_the_format),
-        cmocka_unit_test(thirteen_bytes_once_harmful),
+        cmocka_unit_test(signatures_identify_the_format),
+        cmocka_unit_test(a_header_that_once_crashed_is_rejected),
         cmocka_unit_test(counts_larger_than_the_file_are_refused),
         cmocka_unit_test(tags_and_counts_must_fit),
         cmocka_unit_test(counts_have_limits),
-        cmocka_unit_test(sizes_have_limits_where_they_stand),
+        cmocka_unit_test(huge_variables_must_be_last_in_their_section),
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(dimensions_have_limits),
-        cmocka_unit_test(variables_must_make_sense),
+        cmocka_unit_test(invalid_variables_are_rejected),
         cmocka_unit_test(products_do_not_overflow),
         cmocka_unit_test(variables_must_not_overlap),
     };

@@ -1,4 +1,5 @@
-/* Where variables are placed, in new files and over redefs. */
+/* Tests the file layout: where variables are placed in new files and after a
+ * redefinition. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -20,7 +21,8 @@ static void dim(const char *name, int64_t length)
     assert_int_equal(NC_NOERR, cdf_def_dim(&h, name, length, &id));
 }
 
-/* A variable of ndims of (time, x, x): one with time if `first` is 0. */
+/* Defines a variable with `ndims` of the dimensions (time, x), starting at index
+ * `first`. */
 static struct cdf_var *var(const char *name, int type, int first, int ndims)
 {
     int id;
@@ -28,7 +30,7 @@ static struct cdf_var *var(const char *name, int type, int first, int ndims)
     return &h.vars[id];
 }
 
-/* A new dataset with dimensions time (unlimited) and x. */
+/* Creates a dataset with dimensions time (unlimited) and x. */
 static void start(int format, int64_t x)
 {
     cdf_init(&h, format);
@@ -39,10 +41,10 @@ static void start(int format, int64_t x)
 static void lay_out(const struct cdf_header *before, int64_t header_minfree,
                     int64_t fixed_align, int64_t fixed_minfree, int64_t record_align)
 {
-    struct cdf_room room = {.header_minfree = header_minfree,
-                            .fixed_align = fixed_align,
-                            .fixed_minfree = fixed_minfree,
-                            .record_align = record_align};
+    struct cdf_padding room = {.header_minfree = header_minfree,
+                               .fixed_align = fixed_align,
+                               .fixed_minfree = fixed_minfree,
+                               .record_align = record_align};
     assert_int_equal(NC_NOERR, cdf_layout(&h, before, &room));
     assert_int_equal(cdf_encoded_size(&h), h.size);
 }
@@ -57,7 +59,7 @@ static void attribute(int64_t bytes)
 
 /* ---- new files ---- */
 
-static void fixed_come_first_whatever_the_order(void **state)
+static void fixed_size_variables_come_first_in_any_order(void **state)
 {
     (void)state;
     start(1, 5);
@@ -79,7 +81,7 @@ static void fixed_come_first_whatever_the_order(void **state)
     cdf_free(&h);
 }
 
-static void room_and_alignment_are_honoured(void **state)
+static void padding_and_alignment_are_applied(void **state)
 {
     (void)state;
     start(2, 5);
@@ -93,7 +95,7 @@ static void room_and_alignment_are_honoured(void **state)
     cdf_free(&h);
     start(2, 5);
     var("f", NC_SHORT, 1, 1);
-    lay_out(NULL, 0, 6, 0, 0); /* not of 4: rounded up to 8 */
+    lay_out(NULL, 0, 6, 0, 0); /* 6 is rounded up to 8 */
     assert_int_equal(0, h.begin_fixed % 8);
     cdf_free(&h);
 }
@@ -139,7 +141,7 @@ static void one_huge_variable_must_be_the_last(void **state)
     (void)state;
     const struct {
         int format, type;
-        int64_t x; /* of the type in x: just too large for vsize */
+        int64_t x; /* slightly too large for vsize if the variable has this type */
     } rows[] = {{1, NC_SHORT, 1 << 30}, {2, NC_INT, 1 << 30}};
     for (int i = 0; i < 2; i++) {
         start(rows[i].format, rows[i].x);
@@ -174,7 +176,7 @@ static void one_huge_variable_must_be_the_last(void **state)
     cdf_free(&h);
 }
 
-/* Records that are there, and become longer. */
+/* A new record variable makes all records longer, including the existing ones. */
 static void records_end_before_2_to_63(void **state)
 {
     (void)state;
@@ -204,7 +206,7 @@ static void starts_have_the_formats_limit(void **state)
     (void)state;
     start(1, 500000000);
     var("a", NC_INT, 1, 1);
-    var("b", NC_SHORT, 1, 1); /* 3 GB in all, but it starts at 2 GB */
+    var("b", NC_SHORT, 1, 1); /* begins at 2 GB, which is valid, and ends at 3 GB */
     assert_int_equal(NC_NOERR, try_layout());
     var("c", NC_SHORT, 1, 1);
     assert_int_equal(NC_EVARSIZE, try_layout());
@@ -222,17 +224,18 @@ static void starts_have_the_formats_limit(void **state)
     cdf_free(&h);
     start(5, 10);
     var("a", NC_INT, 1, 1);
-    struct cdf_room far = {
+    struct cdf_padding far = {
         .header_minfree = INT64_MAX, .fixed_align = 4, .record_align = 4};
     assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &far));
-    struct cdf_room coarse = {.fixed_align = INT64_MAX, .record_align = 4};
+    struct cdf_padding coarse = {.fixed_align = INT64_MAX, .record_align = 4};
     assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &coarse));
     cdf_free(&h);
 }
 
-/* ---- over a redef ---- */
+/* ---- layouts after a redefinition ---- */
 
-/* before: f, r and a room of `room` bytes behind the header. */
+/* Creates a dataset with variables f and r, and with `room` free bytes after the header.
+ * Stores a copy of the header in `before`. */
 static void reopened(struct cdf_header *before, int64_t room, int64_t gap)
 {
     start(1, 5);
@@ -249,7 +252,7 @@ static void a_header_that_fits_moves_nothing(void **state)
     struct cdf_header before;
     reopened(&before, 200, 0);
     attribute(160);
-    lay_out(&before, CDF_SOME_ROOM, 4096, 0, 65536);
+    lay_out(&before, CDF_DEFAULT_PADDING, 4096, 0, 65536);
     assert_true(h.size > before.size);
     assert_int_equal(before.begin_fixed, h.begin_fixed);
     assert_int_equal(before.vars[0].begin, h.vars[0].begin);
@@ -273,7 +276,7 @@ static void a_header_that_does_not_fit_moves_all(void **state)
     cdf_free(&h);
 }
 
-static void what_is_asked_for_moves_what_would_fit(void **state)
+static void requested_padding_moves_variables_that_fit(void **state)
 {
     (void)state;
     struct cdf_header before;
@@ -286,11 +289,11 @@ static void what_is_asked_for_moves_what_would_fit(void **state)
     lay_out(&before, 0, 4, 12, 4);
     assert_int_equal(before.begin_fixed, h.begin_fixed);
     assert_int_equal(before.begin_record + 12, h.begin_record);
-    struct cdf_room strict = {.fixed_align = 4096, .fixed_strict = true};
+    struct cdf_padding strict = {.fixed_align = 4096, .fixed_strict = true};
     assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &strict));
     assert_int_equal(4096, h.begin_fixed);
     assert_int_equal(4096 + 20, h.begin_record);
-    strict = (struct cdf_room){.record_align = 65536, .record_strict = true};
+    strict = (struct cdf_padding){.record_align = 65536, .record_strict = true};
     assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &strict));
     assert_int_equal(before.begin_fixed, h.begin_fixed);
     assert_int_equal(65536, h.begin_record);
@@ -332,8 +335,9 @@ static void a_deleted_attribute_moves_nothing(void **state)
     cdf_free(&h);
 }
 
-/* What the longer header had there would be the variable's values. */
-static void no_variable_lies_where_the_header_was(void **state)
+/* A new variable must not be placed where the longer header was, because elements that
+ * are never written would contain remains of that header. */
+static void no_variable_overlaps_the_old_header(void **state)
 {
     (void)state;
     struct cdf_header before;
@@ -349,7 +353,7 @@ static void no_variable_lies_where_the_header_was(void **state)
     cdf_free(&h);
 }
 
-/* ---- whatever comes ---- */
+/* ---- random redefinitions ---- */
 
 static int64_t end_of_fixed(const struct cdf_header *a, int nvars)
 {
@@ -360,7 +364,7 @@ static int64_t end_of_fixed(const struct cdf_header *a, int nvars)
 }
 
 static void check_redef(const struct cdf_header *before, const struct cdf_header *after,
-                        const struct cdf_room *room)
+                        const struct cdf_padding *room)
 {
     const int64_t minfree = room->header_minfree > 0 ? room->header_minfree : 0;
     const bool fits =
@@ -390,7 +394,7 @@ static void check_redef(const struct cdf_header *before, const struct cdf_header
         assert_int_equal(0, after->begin_record % room->record_align);
 }
 
-static void any_redef_keeps_the_rules(void **state)
+static void random_redefinitions_give_valid_layouts(void **state)
 {
     (void)state;
     const int formats[] = {1, 2, 5};
@@ -400,11 +404,11 @@ static void any_redef_keeps_the_rules(void **state)
         random_header(&before, formats[i % 3]);
         assert_int_equal(NC_NOERR, cdf_copy(&h, &before));
         assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &plain_room));
-        assert_int_equal(0, headers_differ(&before, &h)); /* against itself it stays */
+        assert_int_equal(0, headers_differ(&before, &h)); /* old variables do not move */
 
         random_definitions(&h, 2, random_of(0, 1) ? 3 : 0, random_of(0, 1) ? 3 : 0);
-        struct cdf_room room = {
-            .header_minfree = random_of(CDF_SOME_ROOM, 99),
+        struct cdf_padding room = {
+            .header_minfree = random_of(CDF_DEFAULT_PADDING, 99),
             .fixed_align = 4 << random_of(0, 6),
             .fixed_minfree = random_of(0, 1) * random_of(0, 99),
             .record_align = 4 << random_of(0, 6),
@@ -414,7 +418,8 @@ static void any_redef_keeps_the_rules(void **state)
         assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &room));
         if (before.nvars > 0) check_redef(&before, &h, &room);
 
-        /* What decoding checks holds too: order, no overlaps. */
+        /* Decoding the header checks that offsets are in order and that variables do not
+         * overlap. */
         unsigned char *bytes = encoded(&h, &length);
         assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
         assert_int_equal(0, headers_differ(&h, &back));
@@ -429,8 +434,8 @@ int main(void)
 {
     random_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_come_first_whatever_the_order),
-        cmocka_unit_test(room_and_alignment_are_honoured),
+        cmocka_unit_test(fixed_size_variables_come_first_in_any_order),
+        cmocka_unit_test(padding_and_alignment_are_applied),
         cmocka_unit_test(without_fixed_variables_records_follow_the_header),
         cmocka_unit_test(a_record_variable_alone_is_not_padded),
         cmocka_unit_test(one_huge_variable_must_be_the_last),
@@ -438,11 +443,11 @@ int main(void)
         cmocka_unit_test(starts_have_the_formats_limit),
         cmocka_unit_test(a_header_that_fits_moves_nothing),
         cmocka_unit_test(a_header_that_does_not_fit_moves_all),
-        cmocka_unit_test(what_is_asked_for_moves_what_would_fit),
+        cmocka_unit_test(requested_padding_moves_variables_that_fit),
         cmocka_unit_test(fixed_variables_use_the_gap_before_the_records),
         cmocka_unit_test(a_deleted_attribute_moves_nothing),
-        cmocka_unit_test(no_variable_lies_where_the_header_was),
-        cmocka_unit_test(any_redef_keeps_the_rules),
+        cmocka_unit_test(no_variable_overlaps_the_old_header),
+        cmocka_unit_test(random_redefinitions_give_valid_layouts),
     };
     return cmocka_run_group_tests_name("cdf_layout", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is
- * left behind. */
+/* Makes allocations fail, one per run. Functions must return NC_ENOMEM and leak
+ * nothing. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -13,8 +13,9 @@
 #include "base_mem.h"
 #include "short_memory.h"
 
-/* Runs one operation with the 1st, 2nd ... allocation failing until none does. */
-static void until_it_works(int (*operation)(void *), void *on)
+/* Runs an operation repeatedly until it succeeds. In each run, a later allocation
+ * fails. */
+static void fail_each_allocation(int (*operation)(void *), void *on)
 {
     int err = NC_ENOMEM;
     int64_t before = base_mem_in_use();
@@ -58,14 +59,15 @@ static void copying_and_decoding(void **state)
         struct bytes b;
         random_header(&h, 5);
         b.p = encoded(&h, &b.n);
-        until_it_works(copy, &h);
-        until_it_works(decode, &b);
+        fail_each_allocation(copy, &h);
+        fail_each_allocation(decode, &b);
         free(b.p);
         cdf_free(&h);
     }
 }
 
-/* One definition after the other; any of them may fail, and the model stays good. */
+/* Adds many definitions. Any of these calls may fail, but the header must stay
+ * consistent. */
 static int define(void *unused)
 {
     struct cdf_header h;
@@ -89,7 +91,7 @@ static int define(void *unused)
     if (err == NC_NOERR) err = cdf_put_att(&h, 0, "n9", NC_INT, 10000, &values);
     if (err == NC_NOERR) memset(values, 0, 40000);
 
-    /* Names and lists agree, whatever happened. */
+    /* The name tables must agree with the lists, whichever calls have failed. */
     for (int i = 0; i < h.ndims; i++) {
         assert_int_equal(NC_NOERR, cdf_find_dim(&h, h.dims[i].name, &id));
         assert_int_equal(i, id);
@@ -109,7 +111,7 @@ static int define(void *unused)
 static void defining(void **state)
 {
     (void)state;
-    until_it_works(define, NULL);
+    fail_each_allocation(define, NULL);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Definitions: names, dimensions, variables, fill values, copies. */
+/* Tests definitions in memory: names, dimensions, variables, fill values, and
+ * copies of headers. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -128,7 +129,7 @@ static void names_are_composed(void **state)
     assert_int_equal(NC_NOERR, cdf_find_dim(&h, "e\xcc\x81t", &id));
     assert_int_equal(NC_NOERR, cdf_find_dim(&h, "\xc3\xa9t", &id));
 
-    /* The composed form of this one is longer: three bytes for each two. */
+    /* The composed form of this name is longer: three bytes become six. */
     char name[NC_MAX_NAME + 1] = "";
     while (strlen(name) + 3 <= NC_MAX_NAME)
         strcat(name, "\xe0\xa5\x98");
@@ -197,7 +198,7 @@ static void names_can_be_changed(void **state)
     assert_int_equal(NC_ENOTVAR, cdf_find_var(&h, "v", &id));
 }
 
-static void renaming_for_ever_takes_no_memory(void **state)
+static void repeated_renames_use_no_more_memory(void **state)
 {
     (void)state;
     char name[NC_MAX_NAME + 1];
@@ -259,7 +260,7 @@ static void variables_are_checked(void **state)
     assert_int_equal(2, h.nvars);
 }
 
-static void new_types_are_for_cdf5(void **state)
+static void new_types_require_cdf5(void **state)
 {
     (void)state;
     for (int type = NC_BYTE; type <= NC_UINT64; type++) {
@@ -330,7 +331,7 @@ static void each_type_has_its_fill_value(void **state)
     }
 }
 
-static void a_variables_own_fill_value_counts(void **state)
+static void the_fill_value_attribute_takes_precedence(void **state)
 {
     (void)state;
     void *values;
@@ -339,7 +340,7 @@ static void a_variables_own_fill_value_counts(void **state)
     memcpy(values, "\x12\x34", 2);
     assert_int_equal(0x1234, fill_of(0));
     assert_int_equal(NC_NOERR, cdf_put_att(&h, 0, "_FillValue", NC_BYTE, 1, &values));
-    assert_int_equal(0x8001, fill_of(0)); /* of another type: not meant */
+    assert_int_equal(0x8001, fill_of(0)); /* attribute of the wrong type is ignored */
     assert_int_equal(NC_NOERR, cdf_put_att(&h, 0, "_FillValue", NC_SHORT, 0, &values));
     assert_int_equal(0x8001, fill_of(0));
 }
@@ -358,7 +359,7 @@ static void a_copy_is_the_same_and_independent(void **state)
         assert_int_equal(0, headers_differ(&a, &b));
         unsigned char *bytes = encoded(&a, &length);
         cdf_free(&a);
-        random_definitions(&b, 0, 0, 0); /* b lives on alone */
+        random_definitions(&b, 0, 0, 0); /* changing b must not affect a's objects */
         unsigned char *copied = encoded(&b, &same);
         assert_int_equal(length, same);
         assert_memory_equal(bytes, copied, length);
@@ -387,13 +388,13 @@ int main(void)
         with_header(dimensions_are_checked),
         with_header(dimensions_have_the_formats_limit),
         with_header(names_can_be_changed),
-        with_header(renaming_for_ever_takes_no_memory),
+        with_header(repeated_renames_use_no_more_memory),
         with_header(variables_are_measured),
         with_header(variables_are_checked),
-        with_header(new_types_are_for_cdf5),
+        with_header(new_types_require_cdf5),
         with_header(many_variables_are_found),
         with_header(each_type_has_its_fill_value),
-        with_header(a_variables_own_fill_value_counts),
+        with_header(the_fill_value_attribute_takes_precedence),
         with_header(a_copy_is_the_same_and_independent),
     };
     return cmocka_run_group_tests_name("cdf_model", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Moving data from one layout to another, played on a file in memory. */
+/* Tests moving data from one layout to another, on a file that is simulated in memory. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -10,13 +10,14 @@
 
 enum { HEADER = 0xfe, FILLED = 0xfd };
 
-/* What byte `at` of record rec of variable var holds. */
+/* Returns the value of byte number `at` in record `rec` of a variable. */
 static unsigned char content(int var, int64_t rec, int64_t at)
 {
     return (unsigned char)(var * 31 + rec * 101 + at * 7 + (at >> 8) + 1);
 }
 
-/* Bytes of a variable's values in one record: padding is nobody's. */
+/* Returns the number of bytes that a variable's values occupy in one record, without
+ * padding. */
 static int64_t bytes_of(const struct cdf_var *v)
 {
     return v->nelems * cdf_type_size(v->type);
@@ -40,7 +41,7 @@ static void check_all(const struct cdf_header *h, int nvars, const unsigned char
                     fail_msg("variable %d, record %d, byte %d", i, (int)rec, (int)at);
 }
 
-/* Bytes, padding included, whose place is another one. */
+/* Returns how many bytes change their offsets, including padding. */
 static int64_t bytes_to_move(const struct cdf_header *a, const struct cdf_header *b)
 {
     int64_t sum = 0;
@@ -54,7 +55,7 @@ static int64_t bytes_to_move(const struct cdf_header *a, const struct cdf_header
     return sum;
 }
 
-/* Plays the steps; returns how many there were. */
+/* Applies all moves to the file and returns their number. */
 static int play(const struct cdf_header *before, const struct cdf_header *after,
                 unsigned char *file)
 {
@@ -64,7 +65,7 @@ static int play(const struct cdf_header *before, const struct cdf_header *after,
     int steps = 0;
     while (cdf_next_move(before, after, &state, &move)) {
         assert_true(move.to > move.from && move.length > 0);
-        assert_true(move.from + move.length <= last); /* from the end to the start */
+        assert_true(move.from + move.length <= last); /* from the end to the beginning */
         last = move.from;
         memmove(file + move.to, file + move.from, (size_t)move.length);
         moved += move.length;
@@ -80,7 +81,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Wherever it is begun, the rest of the way is the same, byte for byte. */
+/* Checks that the sequence of moves can be resumed at any point, even within a move, and
+ * then continues as usual. */
 static void check_places(const struct cdf_header *before, const struct cdf_header *after)
 {
     struct cdf_move_state state = {0}, there;
@@ -100,8 +102,8 @@ static void check_places(const struct cdf_header *before, const struct cdf_heade
     assert_false(cdf_seek_move(before, after, total, &there, &found));
 }
 
-/* The values of variables [first, end) get this byte; of new ones, those that are filled.
- */
+/* Overwrites the values of variables [first, end) with `byte`. If `new` is set, skips
+ * variables that are not filled. */
 static void overwrite(const struct cdf_header *h, int first, int end, bool new,
                       unsigned char *file, int byte)
 {
@@ -112,25 +114,26 @@ static void overwrite(const struct cdf_header *h, int first, int end, bool new,
                        (size_t)bytes_of(&h->vars[i]));
 }
 
-/* Zeros for what is left behind, in shares as processes would write them. */
+/* Zeroes all vacated bytes, in portions of random length, as if several processes shared
+ * the work. */
 static void vacate(const struct cdf_header *before, const struct cdf_header *after,
                    unsigned char *file)
 {
-    struct cdf_vacancy v;
-    assert_int_equal(NC_NOERR, cdf_find_vacancy(&v, before, after));
+    struct cdf_gap v;
+    assert_int_equal(NC_NOERR, cdf_find_gap(&v, before, after));
     for (int64_t at = 0; at < v.total;) {
-        struct cdf_extent x = cdf_vacant_at(&v, at);
+        struct cdf_extent x = cdf_gap_extent_at(&v, at);
         assert_true(x.length > 0 && x.length <= v.total - at);
         assert_true(x.offset + x.length <= cdf_file_size(before));
         int64_t n = random_of(0, 2) == 0 ? random_of(1, x.length) : x.length;
         memset(file + x.offset, 0, (size_t)n);
         at += n;
     }
-    cdf_free_vacancy(&v);
+    cdf_free_gap(&v);
 }
 
-/* Behind the header there is nothing but the old variables' values, and what was filled,
- * neither in new variables nor between any. */
+/* Checks that after the header, the file contains only old values and fill values. No
+ * other bytes may remain in new variables or between variables. */
 static void check_rest(const struct cdf_header *after, int nold, unsigned char *file)
 {
     overwrite(after, 0, nold, false, file, 0);
@@ -173,10 +176,10 @@ static void any_redef_keeps_every_value(void **state)
         random_header(&before, formats[i % 3]);
         assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
         random_definitions(&after, 2, random_of(0, 3), random_of(0, 3));
-        struct cdf_room room = {.header_minfree = random_of(0, 99),
-                                .fixed_align = 4 << random_of(0, 6),
-                                .fixed_minfree = random_of(0, 99),
-                                .record_align = 4 << random_of(0, 6)};
+        struct cdf_padding room = {.header_minfree = random_of(0, 99),
+                                   .fixed_align = 4 << random_of(0, 6),
+                                   .fixed_minfree = random_of(0, 99),
+                                   .record_align = 4 << random_of(0, 6)};
         for (int id = before.nvars; id < after.nvars; id++)
             after.vars[id].fill = random_of(0, 1) == 0;
         assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &room));
@@ -187,7 +190,8 @@ static void any_redef_keeps_every_value(void **state)
     assert_true(moving > 500);
 }
 
-/* time (unlimited), x; nfixed variables of x, then nrecord ones of (time, x). */
+/* Defines time (unlimited) and x, `nfixed` variables with dimension x, and `nrecord`
+ * variables with dimensions (time, x). */
 static void define(struct cdf_header *h, int nfixed, int nrecord, int type)
 {
     const int ids[] = {0, 1};
@@ -233,7 +237,7 @@ static int steps_after(int nfixed, int nrecord, int type,
     return steps;
 }
 
-static void what_goes_equally_far_goes_in_one_step(void **state)
+static void variables_with_equal_distance_move_in_one_step(void **state)
 {
     (void)state;
     assert_int_equal(1, steps_after(5, 5, NC_INT, lengthen_header));
@@ -245,24 +249,26 @@ static void what_goes_equally_far_goes_in_one_step(void **state)
 static void a_new_record_variable_moves_each_record(void **state)
 {
     (void)state;
-    /* The header grows too: record 0 goes with the fixed-size variables. */
+    /* The header grows as well. Record 0 moves together with the fixed-size variables. */
     assert_int_equal(50, steps_after(5, 5, NC_INT, add_record_var));
-    /* The only one was not padded; now it is. */
+    /* A single record variable is not padded. It becomes padded when another one is
+     * added. */
     assert_int_equal(50, steps_after(0, 1, NC_BYTE, add_record_var));
 }
 
-static void records_move_though_their_section_stays(void **state)
+static void records_move_even_if_their_section_does_not(void **state)
 {
     (void)state;
     struct cdf_header before, after;
-    struct cdf_room roomy = {.header_minfree = 1000, .fixed_align = 4, .record_align = 4};
+    struct cdf_padding roomy = {
+        .header_minfree = 1000, .fixed_align = 4, .record_align = 4};
     define(&before, 2, 2, NC_SHORT);
     assert_int_equal(NC_NOERR, cdf_layout(&before, NULL, &roomy));
     assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
     add_record_var(&after);
     assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &plain_room));
     assert_int_equal(before.begin_record, after.begin_record);
-    assert_int_equal(49, move_all(&before, &after)); /* all but record 0 */
+    assert_int_equal(49, move_all(&before, &after)); /* one per record, except record 0 */
     cdf_free(&before);
     cdf_free(&after);
 }
@@ -279,7 +285,7 @@ static void nothing_moves_without_need(void **state)
     add_record_var(&after);
     lengthen_header(&after);
     assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &plain_room));
-    assert_int_equal(1, move_all(&before, &after)); /* no records: the fixed ones only */
+    assert_int_equal(1, move_all(&before, &after)); /* the fixed-size section only */
     cdf_free(&before);
     cdf_free(&after);
 }
@@ -289,9 +295,9 @@ int main(void)
     random_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_redef_keeps_every_value),
-        cmocka_unit_test(what_goes_equally_far_goes_in_one_step),
+        cmocka_unit_test(variables_with_equal_distance_move_in_one_step),
         cmocka_unit_test(a_new_record_variable_moves_each_record),
-        cmocka_unit_test(records_move_though_their_section_stays),
+        cmocka_unit_test(records_move_even_if_their_section_does_not),
         cmocka_unit_test(nothing_moves_without_need),
     };
     return cmocka_run_group_tests_name("cdf_move", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Headers that ncgen writes: read, defined anew and encoded, they are the same bytes.
+# Checks headers that ncgen writes. The test reads each header, makes the same definitions, and
+# encodes the result, which must be identical to ncgen's header.
 . "${srcdir:-.}/test/support/tap.sh"
 redefine=test/cdf/cdf_redefine
 dir=$(mktemp -d) || exit 99
@@ -10,7 +11,7 @@ if ! command -v ncgen >/dev/null; then
     exit
 fi
 
-# cdl NAME: keeps standard input as a CDL file.
+# cdl NAME: stores standard input as a CDL file.
 cdl() { cat >"$dir/$1.cdl"; }
 
 cdl nothing <<'X'
@@ -70,7 +71,7 @@ variables: ubyte a(x); ushort b(time, x); uint c(time); int64 d(x); uint64 e(tim
 data: c = 1, 2;
 }
 X
-# Sizes that vsize cannot tell; nothing is written to them.
+# Tests sizes that do not fit into vsize. No data is written.
 cdl huge1 <<'X'
 netcdf x {
 dimensions: x = 600000000;

@@ -1,3 +1,4 @@
+/* See cdf_random.h. */
 #include "cdf_random.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 #include "base_error.h"
 
-const struct cdf_room plain_room = {.fixed_align = 4, .record_align = 4};
+const struct cdf_padding plain_room = {.fixed_align = 4, .record_align = 4};
 
 static uint64_t now;
 
@@ -104,10 +105,10 @@ void random_header(struct cdf_header *h, int format)
 {
     cdf_init(h, format);
     random_definitions(h, 6, 12, random_of(0, 4) == 0 ? 40 : 4);
-    struct cdf_room room = {.header_minfree = random_of(0, 1) * random_of(0, 999),
-                            .fixed_align = 4 << random_of(0, 8),
-                            .fixed_minfree = random_of(0, 1) * random_of(0, 999),
-                            .record_align = 4 << random_of(0, 8)};
+    struct cdf_padding room = {.header_minfree = random_of(0, 1) * random_of(0, 999),
+                               .fixed_align = 4 << random_of(0, 8),
+                               .fixed_minfree = random_of(0, 1) * random_of(0, 999),
+                               .record_align = 4 << random_of(0, 8)};
     int err = cdf_layout(h, NULL, random_of(0, 1) == 0 ? &room : &plain_room);
     if (err != NC_NOERR) fail(err, "layout");
     if (h->nrecord_vars > 0) h->numrecs = random_of(0, 5);

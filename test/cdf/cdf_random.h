@@ -1,28 +1,31 @@
-/* What the tests of this room share: random datasets, encoding into fresh memory. */
+/* Functions shared by this module's tests. They create random datasets in memory and
+ * encode headers. */
 #ifndef CDF_RANDOM_H
 #define CDF_RANDOM_H
 
 #include "cdf.h"
 #include "pnetcdf_constants.h"
 
-/* The seed in use, from NCMPI_TEST_SEED or the clock; printed as a TAP comment. */
+/* Sets the seed from NCMPI_TEST_SEED or the clock, and prints it as a TAP comment. */
 void random_start(void);
 
-/* A number of low ... high. */
+/* Returns a random number in [low, high]. */
 int64_t random_of(int64_t low, int64_t high);
 
-/* Adds up to so many dimensions, variables and attributes of any kind to h. */
+/* Adds a random number of dimensions, variables and attributes to `h`, up to the given
+ * limits. */
 void random_definitions(struct cdf_header *h, int dims, int vars, int atts);
 
-/* A dataset with a layout. */
+/* Creates a header with random definitions and computes its layout. */
 void random_header(struct cdf_header *h, int format);
 
-/* The bytes of a header, in memory to be freed. */
+/* Returns an encoded header. The caller must free it. */
 unsigned char *encoded(const struct cdf_header *h, size_t *length);
 
-/* 0 if both are the same in all that a file tells, layout included. */
+/* Returns 0 if the headers agree in everything that a file stores, including the layout,
+ * and nonzero otherwise. */
 int headers_differ(const struct cdf_header *a, const struct cdf_header *b);
 
-extern const struct cdf_room plain_room;
+extern const struct cdf_padding plain_room;
 
 #endif

@@ -1,5 +1,5 @@
-/* cdf_redefine FILE...: defines the dataset of each file anew, call by call, and says
- * whether the header that comes of it is, byte for byte, the one in the file. */
+/* cdf_redefine FILE...: repeats the definitions of each file call by call, and reports
+ * whether the resulting header is identical to the file's. */
 #include "cdf.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static int put_atts(struct cdf_header *h, int varid, const struct cdf_atts *atts
 
 static int define(struct cdf_header *h, const struct cdf_header *from)
 {
-    const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
+    const struct cdf_padding room = {.fixed_align = 4, .record_align = 4};
     int id, err = NC_NOERR;
     cdf_init(h, from->format);
     for (int i = 0; i < from->ndims && err == NC_NOERR; i++)
@@ -39,7 +39,7 @@ static int define(struct cdf_header *h, const struct cdf_header *from)
     return err == NC_NOERR ? cdf_layout(h, NULL, &room) : err;
 }
 
-/* Says where two headers differ; 0 if nowhere. */
+/* Prints the offset at which two headers differ. Returns 0 if they are equal. */
 static int compare(const char *path, const struct cdf_header *h,
                    const unsigned char *file, size_t length)
 {

@@ -1,4 +1,5 @@
-/* Random datasets through encoding and decoding, whole, cut off and damaged. */
+/* Encodes random datasets and decodes the results, which may be complete, truncated or
+ * damaged. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 
 static const int formats[] = {1, 2, 5};
 
-static void what_was_encoded_is_decoded(void **state)
+static void decoding_reverses_encoding(void **state)
 {
     (void)state;
     for (int i = 0; i < 900; i++) {
@@ -66,7 +67,7 @@ static void names_are_found_after_decoding(void **state)
         random_header(&h, formats[i % 3]);
         unsigned char *bytes = encoded(&h, &length);
         assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
-        free(bytes); /* the model keeps nothing of it */
+        free(bytes); /* the decoded header must not point into these bytes */
         for (int k = 0; k < h.ndims; k++) {
             assert_int_equal(NC_NOERR, cdf_find_dim(&back, h.dims[k].name, &id));
             assert_int_equal(k, id);
@@ -85,7 +86,7 @@ static void names_are_found_after_decoding(void **state)
     }
 }
 
-static void every_truncation_is_seen(void **state)
+static void every_truncation_is_detected(void **state)
 {
     (void)state;
     for (int i = 0; i < 30; i++) {
@@ -95,7 +96,7 @@ static void every_truncation_is_seen(void **state)
         random_header(&h, formats[i % 3]);
         unsigned char *bytes = encoded(&h, &length);
         for (size_t n = 0; n < length; n++) {
-            unsigned char *part = malloc(n + 1); /* so that valgrind sees overruns */
+            unsigned char *part = malloc(n + 1); /* lets valgrind detect overruns */
             assert_non_null(part);
             memcpy(part, bytes, n);
             assert_int_equal(CDF_MORE, cdf_decode(&back, part, n, INT64_MAX, &fault));
@@ -111,13 +112,13 @@ static void every_truncation_is_seen(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
-/* What decoding took at most, for so many bytes. */
+/* Checks that decoding this number of bytes has not used too much memory. */
 static void assert_bounded(int64_t before, size_t length)
 {
     assert_true(base_mem_high_water() - before <= 16 * (int64_t)length + 16384);
 }
 
-static void damage_never_harms(void **state)
+static void damaged_headers_do_not_crash(void **state)
 {
     (void)state;
     int good = 0, bad = 0;
@@ -153,7 +154,8 @@ static void memory_is_bounded_by_the_length(void **state)
         struct cdf_header back;
         unsigned char *bytes = calloc(1, length);
         assert_non_null(bytes);
-        /* As many nameless attributes as there is room for. */
+        /* Encodes the largest possible number of attributes, all of them with empty
+         * names. */
         memcpy(bytes, "CDF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\14", 20);
         uint32_t n = (uint32_t)(length - 24) / 12;
         for (int i = 0; i < 4; i++)
@@ -161,7 +163,7 @@ static void memory_is_bounded_by_the_length(void **state)
         for (size_t at = 24; at + 12 <= length; at += 12)
             bytes[at + 7] = NC_INT;
         int64_t before = base_mem_in_use();
-        base_mem_forget_high_water();
+        base_mem_reset_high_water();
         int err = cdf_decode(&back, bytes, length, INT64_MAX, NULL);
         assert_true(err == CDF_MORE || err == NC_NOERR);
         cdf_free(&back);
@@ -176,11 +178,11 @@ int main(void)
     random_start();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_bounded_by_the_length),
-        cmocka_unit_test(what_was_encoded_is_decoded),
+        cmocka_unit_test(decoding_reverses_encoding),
         cmocka_unit_test(numrecs_can_be_rewritten_in_place),
         cmocka_unit_test(names_are_found_after_decoding),
-        cmocka_unit_test(every_truncation_is_seen),
-        cmocka_unit_test(damage_never_harms),
+        cmocka_unit_test(every_truncation_is_detected),
+        cmocka_unit_test(damaged_headers_do_not_crash),
     };
     return cmocka_run_group_tests_name("cdf_roundtrip", tests, NULL, NULL);
 }

@@ -1,4 +1,7 @@
-/* Definitions in CDL: names, sections, formats, and what is said of errors. */
+/* Unit test for the CDL parser: definitions. Each case parses a text, and compares either
+ * the resulting header with the expected dimensions, variables, attributes and format, or
+ * the error code and message, which includes the line and column. A teardown function
+ * checks for memory leaks. */
 #include "cdl_text.h"
 
 #include <setjmp.h>
@@ -21,6 +24,7 @@ static int stop(void **state)
     return base_mem_in_use() == 0 ? 0 : -1;
 }
 
+/* Parses a text, which must be valid, into `h`. */
 static void reads(const char *text)
 {
     cdf_free(&h);
@@ -28,6 +32,7 @@ static void reads(const char *text)
     if (err != NC_NOERR) fail_msg("%s: %s", text, base_error_text(err));
 }
 
+/* Checks that a text is rejected with this error code and message. */
 static void fails(const char *text, int code, const char *detail)
 {
     cdf_free(&h);
@@ -37,6 +42,7 @@ static void fails(const char *text, int code, const char *detail)
     cdf_init(&h, 5);
 }
 
+/* Checks that a text defines a header in format CDF-`format`. */
 static void has_format(int format, const char *text)
 {
     reads(text);
@@ -105,7 +111,7 @@ static void variables_have_dimensions(void **state)
     assert_int_equal(1, h.vars[0].dimids[1]);
     assert_int_equal(2, h.vars[0].dimids[2]);
     assert_int_equal(2, h.vars[3].dimids[1]);
-    assert_true(h.vars[0].begin > h.vars[3].begin); /* with a layout */
+    assert_true(h.vars[0].begin > h.vars[3].begin); /* records follow fixed-size data */
 }
 
 static void names_have_escapes(void **state)
@@ -122,7 +128,7 @@ static void names_have_escapes(void **state)
     assert_string_equal("q(", h.vars[0].atts.list[0].name);
 }
 
-/* No word is reserved: what it is follows from its place. */
+/* No word is reserved. Its position determines whether it is a keyword or a name. */
 static void keywords_may_be_names(void **state)
 {
     (void)state;
@@ -138,7 +144,7 @@ static void keywords_may_be_names(void **state)
     assert_int_equal(2, h.gatts.count);
 }
 
-static void attributes_may_stand_anywhere(void **state)
+static void attributes_are_allowed_anywhere(void **state)
 {
     (void)state;
     reads("netcdf x { :a = 1; dimensions: x = 1; :b = 1; variables: int v; :c = 1; int w;"
@@ -149,7 +155,7 @@ static void attributes_may_stand_anywhere(void **state)
     has_var(2, "z", NC_INT, 1);
 }
 
-static void the_least_format_is_chosen(void **state)
+static void the_smallest_format_is_chosen(void **state)
 {
     (void)state;
     has_format(1, "netcdf x { variables: double v; :a = 1; }");
@@ -163,7 +169,7 @@ static void the_least_format_is_chosen(void **state)
     has_format(5, "netcdf x { dimensions: x = 1200000000; variables: int a(x), b(x); }");
 }
 
-static void the_format_can_be_asked_for(void **state)
+static void the_format_can_be_requested(void **state)
 {
     (void)state;
     has_format(1, "netcdf x { :_Format = \"classic\"; }");
@@ -176,82 +182,83 @@ static void the_format_can_be_asked_for(void **state)
     has_format(5, "netcdf x {\n// file format: CDF-1\n:a = 1u; }");
     has_format(1, "netcdf x {\n// file format: CDF-5\n:_Format = \"classic\"; }");
     fails("netcdf x {\n:_Format = \"classic\";\n:a = 1b, 1us; }", NC_ESTRICTCDF2,
-          "text: line 3, column 2: type 8 needs a file of format CDF-5, "
-          "or netCDF-4 without NC_CLASSIC_MODEL");
+          "text: line 3, column 2: type 8 needs a file in CDF-5 format, or in netCDF-4 "
+          "format without NC_CLASSIC_MODEL");
     fails("netcdf x { :_Format = \"netCDF-4\"; }", NC_ENOTSUPPORT,
-          "text: line 1, column 13: the format is netCDF-4");
+          "text: line 1, column 13: format 'netCDF-4' is not supported here");
     fails("netcdf x { :_Format = 1; }", NC_ENOTNC,
-          "text: line 1, column 13: _Format names no format");
+          "text: line 1, column 13: the value of _Format is not the name of a format");
 
     cdf_free(&h);
     assert_int_equal(NC_NOERR, read_text("netcdf x { :_Format = \"classic\"; }", 2, &h));
     assert_int_equal(2, h.format);
 }
 
-static void what_is_not_cdl_is_told_with_its_place(void **state)
+static void syntax_errors_name_their_position(void **state)
 {
     (void)state;
     fails("", NC_ENOTNC,
-          "text: line 1, column 1: the text ends where 'netcdf' should be");
+          "text: line 1, column 1: unexpected end of text, expected 'netcdf'");
     fails("CDF\1", NC_ENOTNC,
-          "text: line 1, column 1: 'CDF' stands where 'netcdf' should be");
+          "text: line 1, column 1: unexpected 'CDF', expected 'netcdf'");
     fails("netcdf x", NC_ENOTNC,
-          "text: line 1, column 9: the text ends where '{' should be");
+          "text: line 1, column 9: unexpected end of text, expected '{'");
     fails("netcdf x {\n\n  ", NC_ENOTNC,
-          "text: line 3, column 3: the text ends where 'dimensions:', 'variables:', "
-          "'data:' "
-          "or '}' should be");
+          "text: line 3, column 3: unexpected end of text, expected 'dimensions:', "
+          "'variables:', 'data:' or '}'");
     fails("netcdf x { x = 3; }", NC_ENOTNC,
-          "text: line 1, column 14: '=' stands where ':' should be");
+          "text: line 1, column 14: unexpected '=', expected ':'");
     fails("netcdf x { dimensions:\n\tx 3; }", NC_ENOTNC,
-          "text: line 2, column 4: '3' stands where '=' or ':' should be");
+          "text: line 2, column 4: unexpected '3', expected '=' or ':'");
     fails("netcdf x { dimensions: x = 1.; }", NC_ENOTNC,
-          "text: line 1, column 28: a length that is no whole number");
+          "text: line 1, column 28: the length is not a whole number");
     fails("netcdf x { dimensions: x = 1 }", NC_ENOTNC,
-          "text: line 1, column 30: '}' stands where ',' or ';' should be");
+          "text: line 1, column 30: unexpected '}', expected ',' or ';'");
     fails("netcdf x { variables: int 3; }", NC_ENOTNC,
-          "text: line 1, column 27: '3' stands where a variable's name or ':' should be");
+          "text: line 1, column 27: unexpected '3', expected a variable's name or ':'");
     fails("netcdf x { dimensions: x = 1; variables: int v(x; }", NC_ENOTNC,
-          "text: line 1, column 49: ';' stands where ',' or ')' should be");
+          "text: line 1, column 49: unexpected ';', expected ',' or ')'");
     fails("netcdf x { variables: int v; v: = 1; }", NC_ENOTNC,
-          "text: line 1, column 33: '=' stands where an attribute's name should be");
+          "text: line 1, column 33: unexpected '=', expected an attribute's name");
     fails("netcdf x { variables: int v; & }", NC_ENOTNC,
-          "text: line 1, column 30: a character out of place");
-    fails("netcdf x { \1 }", NC_ENOTNC, "text: line 1, column 12: a control character");
-    fails("netcdf x { variables: int v; v:", NC_ENOTNC,
-          "text: line 1, column 32: the text ends where an attribute's name should be");
+          "text: line 1, column 30: unexpected character");
+    fails("netcdf x { \1 }", NC_ENOTNC,
+          "text: line 1, column 12: unexpected control character");
+    fails(
+        "netcdf x { variables: int v; v:", NC_ENOTNC,
+        "text: line 1, column 32: unexpected end of text, expected an attribute's name");
     fails("netcdf x { :a = 1", NC_ENOTNC,
-          "text: line 1, column 18: the text ends where ',' or ';' should be");
+          "text: line 1, column 18: unexpected end of text, expected ',' or ';'");
 }
 
 static void definitions_are_checked(void **state)
 {
     (void)state;
     fails("netcdf x { variables: text v; }", NC_EBADTYPE,
-          "text: line 1, column 23: 'text' is no type");
+          "text: line 1, column 23: 'text' is not a type");
     fails("netcdf x { variables: string v; }", NC_ENOTSUPPORT,
-          "text: line 1, column 23: 'string' is a type of netCDF-4 only");
+          "text: line 1, column 23: type 'string' exists only in netCDF-4");
     fails("netcdf x { string :a = \"b\"; }", NC_ENOTSUPPORT,
-          "text: line 1, column 12: 'string' is a type of netCDF-4 only");
+          "text: line 1, column 12: type 'string' exists only in netCDF-4");
     fails("netcdf x { types: }", NC_ENOTSUPPORT,
-          "text: line 1, column 12: groups and types are of netCDF-4");
+          "text: line 1, column 12: groups and types exist only in netCDF-4");
     fails("netcdf x { group: g { } }", NC_ENOTSUPPORT,
-          "text: line 1, column 12: groups and types are of netCDF-4");
+          "text: line 1, column 12: groups and types exist only in netCDF-4");
     fails("netcdf x { variables: int v(y); }", NC_EBADDIM,
-          "text: line 1, column 29: there is no dimension 'y'");
+          "text: line 1, column 29: no dimension is named 'y'");
     fails("netcdf x { variables: int v; w:a = 1; }", NC_ENOTVAR,
-          "text: line 1, column 30: there is no variable 'w'");
+          "text: line 1, column 30: no variable is named 'w'");
     fails("netcdf x { dimensions: x = 1; x = 2; }", NC_ENAMEINUSE,
-          "text: line 1, column 31: dimension 'x' exists already");
+          "text: line 1, column 31: dimension 'x' already exists");
     fails("netcdf x { dimensions: t = UNLIMITED; u = UNLIMITED; }", NC_EUNLIMIT,
-          "text: line 1, column 39: 'u' would be one more beside 't'");
+          "text: line 1, column 39: 'u' cannot be unlimited, as 't' already is");
     fails("netcdf x { dimensions: x = 9223372036854775808; }", NC_EDIMSIZE,
-          "text: line 1, column 28: a length of 2^63 or more");
-    fails(
-        "netcdf x { dimensions: x = -1; }", NC_EDIMSIZE,
-        "text: line 1, column 24: 'x' has length -1, at most 9223372036854775807 can be");
+          "text: line 1, column 28: the length is 2^63 or more");
+    fails("netcdf x { dimensions: x = -1; }", NC_EDIMSIZE,
+          "text: line 1, column 24: 'x' has length -1, but the maximum is "
+          "9223372036854775807");
     fails("netcdf x { variables: int a\\/b; }", NC_EBADNAME,
-          "text: line 1, column 27: 'a/b' holds a '/'");
+          "text: line 1, column 27: 'a/b' contains a '/'");
 }
 
 static void long_names_are_refused(void **state)
@@ -266,7 +273,7 @@ static void long_names_are_refused(void **state)
     name[NC_MAX_NAME] = 'n';
     name[NC_MAX_NAME + 1] = '\0';
     snprintf(text, sizeof text, "netcdf x { variables: int %s; }", name);
-    fails(text, NC_EMAXNAME, "text: line 1, column 27: a name of more than 256 bytes");
+    fails(text, NC_EMAXNAME, "text: line 1, column 27: the name has more than 256 bytes");
 }
 
 int main(void)
@@ -278,10 +285,10 @@ int main(void)
         cmocka_unit_test_teardown(variables_have_dimensions, stop),
         cmocka_unit_test_teardown(names_have_escapes, stop),
         cmocka_unit_test_teardown(keywords_may_be_names, stop),
-        cmocka_unit_test_teardown(attributes_may_stand_anywhere, stop),
-        cmocka_unit_test_teardown(the_least_format_is_chosen, stop),
-        cmocka_unit_test_teardown(the_format_can_be_asked_for, stop),
-        cmocka_unit_test_teardown(what_is_not_cdl_is_told_with_its_place, stop),
+        cmocka_unit_test_teardown(attributes_are_allowed_anywhere, stop),
+        cmocka_unit_test_teardown(the_smallest_format_is_chosen, stop),
+        cmocka_unit_test_teardown(the_format_can_be_requested, stop),
+        cmocka_unit_test_teardown(syntax_errors_name_their_position, stop),
         cmocka_unit_test_teardown(definitions_are_checked, stop),
         cmocka_unit_test_teardown(long_names_are_refused, stop),
     };

@@ -1,5 +1,5 @@
-/* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is left
- * behind. */
+/* Unit test for the CDL parser: running out of memory. Makes every allocation fail in
+ * turn. The parser must return NC_ENOMEM and free all of its memory. */
 #include "cdl_text.h"
 
 #include <setjmp.h>
@@ -13,9 +13,9 @@
 #include "base_mem.h"
 #include "short_memory.h"
 
-/* Runs an operation with the 1st, 2nd ... allocation failing until none does; returns
- * how many there are. */
-static int until_it_works(int (*operation)(const char *), const char *on)
+/* Runs an operation repeatedly, with the 1st, 2nd, ... allocation failing, until it
+ * succeeds. Returns the number of allocations that it makes. */
+static int fail_each_allocation(int (*operation)(const char *), const char *on)
 {
     int err = NC_ENOMEM, n = -1;
     while (err != NC_NOERR) {
@@ -37,10 +37,10 @@ static int read_and_free(const char *text)
     return err;
 }
 
-static void a_header_is_read_or_not_at_all(void **state)
+static void an_allocation_failure_leaves_no_header(void **state)
 {
     (void)state;
-    int n = until_it_works(
+    int n = fail_each_allocation(
         read_and_free, "netcdf x { dimensions: a = 1; b = 2; t = UNLIMITED; variables:"
                        "int v(t, a, b); int w(a), y(b); v:x = 1, 2, 3; :t = \"text\";"
                        ":a = 1ull; :b = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10; }");
@@ -50,7 +50,7 @@ static void a_header_is_read_or_not_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_header_is_read_or_not_at_all),
+        cmocka_unit_test(an_allocation_failure_leaves_no_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

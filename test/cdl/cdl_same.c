@@ -1,6 +1,7 @@
-/* cdl_same CDL FILE: says whether the text in CDL defines what the classic dataset FILE
- * does, in its format, but for what CDL cannot tell: the layout, NULs at the end of text,
- * and the type of an attribute without values. */
+/* cdl_same CDL FILE: checks that the text file CDL defines the same header as the classic
+ * dataset FILE, in the same format. Ignores what CDL cannot express: the layout, trailing
+ * NULs of text, and the type of an attribute without values. Exits with 0 if the headers
+ * are the same. Otherwise prints a message and exits with 1. Used by cdl_dumped.sh. */
 #include "cdl.h"
 
 #include <fcntl.h>
@@ -12,8 +13,9 @@
 #include "base_mem.h"
 #include "pnetcdf_constants.h"
 
-static const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
+static const struct cdf_padding room = {.fixed_align = 4, .record_align = 4};
 
+/* Builds the header that a CDL file defines. */
 static int from_cdl(const char *path, int format, struct cdf_header *h)
 {
     struct cdl_source source = {.name = path, .fd = open(path, O_RDONLY)};
@@ -23,6 +25,7 @@ static int from_cdl(const char *path, int format, struct cdf_header *h)
     return err;
 }
 
+/* Removes from attributes everything that CDL cannot express. */
 static void reduce(struct cdf_atts *atts)
 {
     for (int i = 0; i < atts->count; i++) {
@@ -34,6 +37,8 @@ static void reduce(struct cdf_atts *atts)
     }
 }
 
+/* Reads the header of a classic file, and replaces its layout with the one that the
+ * parser computed. */
 static int from_file(const char *path, struct cdf_header *h)
 {
     static unsigned char bytes[1 << 20];

@@ -1,3 +1,4 @@
+/* Parses CDL from a string; see cdl_text.h. */
 #include "cdl_text.h"
 
 #include <string.h>

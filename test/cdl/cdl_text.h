@@ -1,11 +1,11 @@
-/* What the unit tests of this room share: CDL in a string. */
+/* Parses CDL from a string. Shared by the unit tests of the CDL parser. */
 #ifndef CDL_TEXT_H
 #define CDL_TEXT_H
 
 #include "cdl.h"
 #include "pnetcdf_constants.h"
 
-/* cdl_header of a text that errors call "text"; format as there. */
+/* Calls cdl_read for a string, without a sink. Error messages name the source "text". */
 int read_text(const char *text, int format, struct cdf_header *h);
 
 #endif

@@ -1,4 +1,6 @@
-/* Values of attributes: what type they take, and which bytes. */
+/* Unit test for the CDL parser: attribute values. Each case parses one definition, and
+ * compares either the attribute's type, number of values and big-endian bytes, or the
+ * error. A teardown function checks for memory leaks. */
 #include "cdl_text.h"
 
 #include <setjmp.h>
@@ -12,7 +14,7 @@
 #include "base_mem.h"
 
 static struct cdf_header h;
-static const char *at; /* what is being tried, for messages */
+static const char *at; /* the definition under test, for messages */
 
 static int stop(void **state)
 {
@@ -21,7 +23,8 @@ static int stop(void **state)
     return base_mem_in_use() == 0 ? 0 : -1;
 }
 
-/* The only attribute of a dataset that defines it by this text, as in ":a = 1;". */
+/* Parses a dataset whose only attribute is defined by this text, such as ":a = 1;".
+ * Returns the attribute. */
 static const struct cdf_att *attribute(const char *definition)
 {
     char text[400];
@@ -37,6 +40,7 @@ static const struct cdf_att *attribute(const char *definition)
     return &h.gatts.list[0];
 }
 
+/* Checks the type and the values of the attribute that a text defines. */
 static void holds(const char *definition, int type, int64_t nelems, const char *bytes)
 {
     const struct cdf_att *a = attribute(definition);
@@ -45,6 +49,8 @@ static void holds(const char *definition, int type, int64_t nelems, const char *
         fail_msg("%s: type %d, %lld values", at, a->type, (long long)a->nelems);
 }
 
+/* Checks that a definition is rejected with this code and a message that contains
+ * `reason`. */
 static void fails(const char *definition, int code, const char *reason)
 {
     char text[400];
@@ -57,7 +63,7 @@ static void fails(const char *definition, int code, const char *reason)
     cdf_init(&h, 5);
 }
 
-static void suffixes_tell_the_type(void **state)
+static void suffixes_determine_the_type(void **state)
 {
     (void)state;
     holds(":a = 1b;", NC_BYTE, 1, "\1");
@@ -74,7 +80,7 @@ static void suffixes_tell_the_type(void **state)
           "\xff\xff\xff\xff\xff\xff\xff\xff");
 }
 
-static void without_suffix_the_value_tells_it(void **state)
+static void without_a_suffix_the_value_determines_the_type(void **state)
 {
     (void)state;
     holds(":a = 2147483647;", NC_INT, 1, "\x7f\xff\xff\xff");
@@ -101,7 +107,7 @@ static void values_that_are_no_finite_numbers(void **state)
     holds(":a = -Infinityf, +Infinityf;", NC_FLOAT, 2, "\xff\x80\0\0\x7f\x80\0\0");
 }
 
-static void values_of_several_types_take_one(void **state)
+static void mixed_values_get_a_common_type(void **state)
 {
     (void)state;
     holds(":a = 1b, 300;", NC_INT, 2, "\0\0\0\1\0\0\1\x2c");
@@ -111,7 +117,8 @@ static void values_of_several_types_take_one(void **state)
     holds(":a = 1.f, 1.;", NC_DOUBLE, 2, "\x3f\xf0\0\0\0\0\0\0\x3f\xf0\0\0\0\0\0\0");
 }
 
-/* A float is rounded once: through a double this one would become 1. */
+/* The text must be converted directly to float. If it were first rounded to double, this
+ * value would become 1. */
 static void floats_are_rounded_once(void **state)
 {
     (void)state;
@@ -143,7 +150,7 @@ static void a_given_type_is_kept(void **state)
     holds("c:_FillValue = 'x';", NC_CHAR, 1, "x");
 }
 
-static void the_last_of_one_name_counts(void **state)
+static void the_last_of_equal_attributes_takes_precedence(void **state)
 {
     (void)state;
     holds("f:a = 1, 2, 3; f:a = 5b;", NC_BYTE, 1, "\5");
@@ -152,7 +159,7 @@ static void the_last_of_one_name_counts(void **state)
 static void values_are_checked(void **state)
 {
     (void)state;
-    fails(":a = 256b;", NC_ERANGE, "line 1, column 45: '256b' is too large");
+    fails(":a = 256b;", NC_ERANGE, "line 1, column 45: '256b' is out of range");
     fails(":a = 40000s;", NC_ERANGE, "'40000s'");
     fails(":a = 5000000000L;", NC_ERANGE, "'5000000000L'");
     fails(":a = -1ub;", NC_ERANGE, "'-1ub'");
@@ -162,34 +169,34 @@ static void values_are_checked(void **state)
     fails(":a = 1e39f;", NC_ERANGE, "'1e39f'");
     fails("byte :a = 128;", NC_ERANGE, "attribute 'a'");
     fails(":a = 1u, -1;", NC_ERANGE, "attribute 'a'");
-    fails("f:a = \"t\", 1;", NC_ECHAR, "a number behind text");
-    fails("f:a = 1, \"t\";", NC_ECHAR, "text among numbers");
-    fails("f:_FillValue = \"t\";", NC_ECHAR, "takes numbers, not text");
-    fails("c:_FillValue = 1;", NC_ECHAR, "takes text, not numbers");
-    fails(":a = 08;", NC_ENOTNC, "'08' is no number");
-    fails(":a = 1x;", NC_ENOTNC, "'1x' is no number");
-    fails(":a = 1.5e;", NC_ENOTNC, "'1.5e' is no number");
-    fails(":a = 1.5s;", NC_ENOTNC, "'1.5s' is no number");
-    fails(":a = 0x;", NC_ENOTNC, "'0x' is no number");
-    fails(":a = -;", NC_ENOTNC, "'-' is no number");
-    fails(":a = 1 2;", NC_ENOTNC, "'2' stands where ',' or ';' should be");
-    fails(":a = 1,;", NC_ENOTNC, "';' stands where a value should be");
-    fails(":a = 'ab';", NC_ENOTNC, "one character in single quotes");
-    fails(":a = '';", NC_ENOTNC, "one character in single quotes");
-    fails(":a = \"open;", NC_ENOTNC, "column 45: a quote that is not closed");
+    fails("f:a = \"t\", 1;", NC_ECHAR, "number after text");
+    fails("f:a = 1, \"t\";", NC_ECHAR, "text in a list of numbers");
+    fails("f:_FillValue = \"t\";", NC_ECHAR, "needs numbers instead of text");
+    fails("c:_FillValue = 1;", NC_ECHAR, "needs text instead of numbers");
+    fails(":a = 08;", NC_ENOTNC, "'08' is not a number");
+    fails(":a = 1x;", NC_ENOTNC, "'1x' is not a number");
+    fails(":a = 1.5e;", NC_ENOTNC, "'1.5e' is not a number");
+    fails(":a = 1.5s;", NC_ENOTNC, "'1.5s' is not a number");
+    fails(":a = 0x;", NC_ENOTNC, "'0x' is not a number");
+    fails(":a = -;", NC_ENOTNC, "'-' is not a number");
+    fails(":a = 1 2;", NC_ENOTNC, "unexpected '2', expected ',' or ';'");
+    fails(":a = 1,;", NC_ENOTNC, "unexpected ';', expected a value");
+    fails(":a = 'ab';", NC_ENOTNC, "exactly one character");
+    fails(":a = '';", NC_ENOTNC, "exactly one character");
+    fails(":a = \"open;", NC_ENOTNC, "column 45: unterminated string");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(suffixes_tell_the_type, stop),
-        cmocka_unit_test_teardown(without_suffix_the_value_tells_it, stop),
+        cmocka_unit_test_teardown(suffixes_determine_the_type, stop),
+        cmocka_unit_test_teardown(without_a_suffix_the_value_determines_the_type, stop),
         cmocka_unit_test_teardown(values_that_are_no_finite_numbers, stop),
-        cmocka_unit_test_teardown(values_of_several_types_take_one, stop),
+        cmocka_unit_test_teardown(mixed_values_get_a_common_type, stop),
         cmocka_unit_test_teardown(floats_are_rounded_once, stop),
         cmocka_unit_test_teardown(text_and_its_escapes, stop),
         cmocka_unit_test_teardown(a_given_type_is_kept, stop),
-        cmocka_unit_test_teardown(the_last_of_one_name_counts, stop),
+        cmocka_unit_test_teardown(the_last_of_equal_attributes_takes_precedence, stop),
         cmocka_unit_test_teardown(values_are_checked, stop),
     };
     cdf_init(&h, 5);

@@ -1,3 +1,4 @@
+/* See conv_model.h. */
 #include "conv_model.h"
 
 #include <float.h>
@@ -8,9 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan_value.h"
 #include "pnetcdf_constants.h"
+#include "splitmix.h"
 
-/* What holds every integer of 64 bits, with a sign or without. */
+/* A type that can represent every 64-bit integer, signed or unsigned. */
 #if defined __SIZEOF_INT128__
 __extension__ typedef __int128 whole;
 #elif LDBL_MANT_DIG >= 64
@@ -22,7 +25,7 @@ typedef long double whole;
 #define TWO_TO(n)                                                                        \
     ((whole)(UINT64_C(1) << (n) / 2) * (whole)(UINT64_C(1) << ((n) - (n) / 2)))
 
-/* fill: what NC_FILL_* says. */
+/* The types that values can have. `fill` is one of the NC_FILL_* values. */
 static const struct {
     const char *name;
     int xtype, size;
@@ -44,7 +47,8 @@ static const struct {
     [CONV_DOUBLE] = {"double", NC_DOUBLE, 8, true, 0, 0, 0},
 };
 
-/* A value of any type: `real` for the floating ones, `integer` for the others. */
+/* A value of any type: `real` if the type is a floating-point type, `integer`
+ * otherwise. */
 struct value {
     whole integer;
     double real;
@@ -86,34 +90,11 @@ static void reverse(unsigned char *bytes, int size)
     }
 }
 
-/* Bytes in native order to big-endian, or the other way. */
+/* Converts between native and big-endian byte order. */
 static void swap_if_little(unsigned char *bytes, int size)
 {
     const uint16_t one = 1;
     if (*(const unsigned char *)&one == 1) reverse(bytes, size);
-}
-
-static struct value decode(enum conv_type type, const unsigned char *native)
-{
-    struct value v = {0, 0};
-    float f;
-    if (type == CONV_FLOAT) {
-        memcpy(&f, native, sizeof f);
-        v.real = (double)f;
-        return v;
-    }
-    if (type == CONV_DOUBLE) {
-        memcpy(&v.real, native, sizeof v.real);
-        return v;
-    }
-    unsigned char big[8];
-    memcpy(big, native, (size_t)types[type].size);
-    swap_if_little(big, types[type].size);
-    for (int i = 0; i < types[type].size; i++)
-        v.integer = v.integer * 256 + big[i];
-    if (v.integer > types[type].greatest)
-        v.integer -= types[type].greatest - types[type].least + 1;
-    return v;
 }
 
 static void encode(enum conv_type type, struct value v, unsigned char *native)
@@ -131,26 +112,6 @@ static void encode(enum conv_type type, struct value v, unsigned char *native)
     }
 }
 
-static bool fits_integer(enum conv_type from, enum conv_type to, struct value *v)
-{
-    if (types[from].real) {
-        if (!(fabs(v->real) < 0x1p65)) return false;
-        if ((whole)ceil(v->real) > types[to].greatest) return false;
-        if ((whole)floor(v->real) < types[to].least) return false;
-        v->integer = (whole)v->real;
-    }
-    return v->integer >= types[to].least && v->integer <= types[to].greatest;
-}
-
-static bool fits_real(enum conv_type from, enum conv_type to, struct value *v)
-{
-    if (!types[from].real) {
-        v->real = to == CONV_FLOAT ? (double)(float)v->integer : (double)v->integer;
-        return true;
-    }
-    return to == CONV_DOUBLE || isinf(v->real) || !isinf((float)v->real);
-}
-
 bool conv_model_convert(struct conv_model_pair pair, void *to, const void *from,
                         const void *fill)
 {
@@ -158,14 +119,13 @@ bool conv_model_convert(struct conv_model_pair pair, void *to, const void *from,
     size_t size = (size_t)types[pair.to].size;
     memcpy(bytes, from, (size_t)types[pair.from].size);
     if (!pair.put) swap_if_little(bytes, types[pair.from].size);
-    if (pair.from != pair.to) {
-        struct value v = decode(pair.from, bytes);
-        if (!(types[pair.to].real ? fits_real : fits_integer)(pair.from, pair.to, &v)) {
-            memcpy(to, fill, size);
-            return false;
-        }
-        encode(pair.to, v, bytes);
+    uint64_t value = plan_load(bytes, plan_memory_of(types[pair.from].xtype), 0);
+    const int memory = plan_memory_of(types[pair.to].xtype);
+    if (!plan_convert(5, types[pair.from].xtype, value, memory, &value)) {
+        memcpy(to, fill, size);
+        return false;
     }
+    plan_store(bytes, memory, 0, value);
     if (pair.put) swap_if_little(bytes, types[pair.to].size);
     memcpy(to, bytes, size);
     return true;
@@ -219,7 +179,8 @@ static void add_bytes(struct list *list, const void *native)
     if (!list->pair.put) swap_if_little(at, (int)size);
 }
 
-/* The value of the source's type nearest to v, and those next to it. */
+/* Adds those values of the source type that are nearest to an integer, and their
+ * neighbors. */
 static void add_near(struct list *list, whole integer)
 {
     enum conv_type from = list->pair.from;
@@ -242,7 +203,7 @@ static void add_near(struct list *list, whole integer)
     }
 }
 
-/* Around what a float can hold, and what is no number. */
+/* Adds values near the limits of float, infinity, and NaN. */
 static void add_real(struct list *list)
 {
     static const double values[] = {
@@ -275,7 +236,8 @@ static void add_real(struct list *list)
         }
 }
 
-/* Integers of all lengths; floating values of all bits, and of moderate size. */
+/* Adds random integers of all lengths. For floating-point types, adds values of moderate
+ * size and values with random bits. */
 static void add_random(struct list *list)
 {
     for (int i = 0; i < 3000; i++) {
@@ -327,9 +289,5 @@ void conv_model_seed(void)
 
 uint64_t conv_model_random(void)
 {
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t x = state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return splitmix_next(&state);
 }

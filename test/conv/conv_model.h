@@ -1,5 +1,5 @@
-/* What conversion has to do, an element at a time and in the plainest way; and values
- * to try it with. */
+/* A model of conversion, which converts elements one by one in the simplest way. Also
+ * generates test values. */
 #ifndef CONV_MODEL_H
 #define CONV_MODEL_H
 
@@ -9,43 +9,48 @@
 
 #include "conv.h"
 
-/* A direction and two types, both by their name in memory. For put, `to` is the
- * external one, for get, `from` is. */
+/* A pair of types, and the direction of the conversion. External types have the same
+ * names as types in memory. The external type is `to` for a put and `from` for a get. */
 struct conv_model_pair {
     bool put;
     enum conv_type from, to;
 };
 
-/* Enumerates all pairs of numbers, from a zeroed one on. */
+/* Advances to the next pair of numeric types. Must be called with a zeroed pair first.
+ * Returns false if there are no more pairs. */
 bool conv_model_next(struct conv_model_pair *pair);
 
 const char *conv_model_name(struct conv_model_pair pair);
 
-/* The external type with the same values. */
+/* Returns the external type with the same values as the given type in memory. */
 int conv_model_xtype(enum conv_type type);
 
-/* Element *from, of the pair's first type, becomes *to; false if it is out of range,
- * and then *to is `fill`, as bytes of the target. */
+/* Converts one element. If its value is out of range, copies `fill`, which has the
+ * target's representation, to *to and returns false. */
 bool conv_model_convert(struct conv_model_pair pair, void *to, const void *from,
                         const void *fill);
 
-/* The same for n elements; the result that conv_put or conv_get has to have. */
+/* Converts n elements. Returns the code that conv_put or conv_get must return for
+ * them. */
 int conv_model_run(struct conv_model_pair pair, void *to, const void *from, size_t n,
                    const void *fill);
 
-/* The function under test; fill counts for put only. */
+/* Calls the function under test, conv_put or conv_get. `fill` is used only for a put. */
 int conv_model_call(struct conv_model_pair pair, void *to, const void *from, size_t n,
                     const void *fill);
 
-/* The fill value that holds for the target: for put some value that is no palindrome of
- * bytes, for get the default of the type in memory. */
+/* Stores a fill value for the target type in *fill. For a put, it is a value that changes
+ * if its bytes are swapped. For a get, it is the default fill value of the type in
+ * memory. */
 void conv_model_fill(struct conv_model_pair pair, void *fill);
 
-/* Values of a pair's first type: all where that is 8 or 16 bits wide; else those next to
- * all limits of other types, and random ones. As the source has them; free it. */
+/* Returns test values in the source's representation. The caller must free them. For
+ * 8-bit and 16-bit types, these are all possible values; for other types, values near the
+ * limits of every type, and random values. */
 void *conv_model_values(struct conv_model_pair pair, size_t *n);
 
-/* Random numbers from a seed that is printed, or taken from CONV_SEED. */
+/* conv_model_seed chooses the seed, which is CONV_SEED if that is set, and prints it.
+ * conv_model_random returns a random number. */
 void conv_model_seed(void);
 uint64_t conv_model_random(void);
 

@@ -1,6 +1,6 @@
-/* Quantization: values that netCDF-C 4.9.0 makes, and what holds of all others, worked
- * out with arithmetic in place of bits. test/api/quantize_netcdf.c has more of netCDF-C.
- */
+/* Tests quantization. Compares some values with results of netCDF-C 4.9.0. For all
+ * others, checks properties with arithmetic instead of bit operations.
+ * test/api/quantize_netcdf.c compares more values with netCDF-C. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ enum {
     N = 4000
 };
 
-/* ---- values of both types as doubles ---- */
+/* ---- accessing floats and doubles as doubles ---- */
 
 static size_t size_of(int type)
 {
@@ -56,7 +56,8 @@ static void quantize(int mode, int digits, int type, void *values, size_t n,
                   type == NC_FLOAT ? (const void *)&fill_float : &fill_double);
 }
 
-/* Normal numbers of all magnitudes, that no rounding makes infinite. */
+/* Generates normal numbers of all magnitudes, except those that quantization would round
+ * to infinity. */
 static void make_values(int type, void *values)
 {
     int most = type == NC_FLOAT ? 126 : 1022;
@@ -68,15 +69,15 @@ static void make_values(int type, void *values)
     }
 }
 
-/* Calls a function for both types and all numbers of digits of a mode. */
+/* Calls `run` for both types and every number of digits that the mode allows. */
 static void each_digits(int mode, void (*run)(int type, int digits))
 {
     for (int type = NC_FLOAT; type <= NC_DOUBLE; type++)
-        for (int digits = 1; digits <= conv_quantize_most(mode, type); digits++)
+        for (int digits = 1; digits <= conv_quantize_max_digits(mode, type); digits++)
             run(type, digits);
 }
 
-/* ---- netCDF-C's values ---- */
+/* ---- results of netCDF-C ---- */
 
 static const struct {
     int type, mode, digits, index;
@@ -136,7 +137,7 @@ static const struct {
     {NC_DOUBLE, BITROUND, 12, 0, 0x7fee42d130773b76, 0x7fee430000000000},
 };
 
-static void known_values_are_netcdfs(void **state)
+static void known_values_match_netcdf(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -152,7 +153,7 @@ static void known_values_are_netcdfs(void **state)
     }
 }
 
-/* ---- by arithmetic ---- */
+/* ---- arithmetic checks ---- */
 
 static double unit_of(double value, int bits)
 {
@@ -167,7 +168,7 @@ static void check_rounded(int type, int digits)
     quantize(BITROUND, digits, type, after, N, 0);
     for (size_t i = 0; i < N; i++) {
         double x = load_value(type, before, i), unit = unit_of(x, digits);
-        bool all = digits == conv_quantize_most(BITROUND, type);
+        bool all = digits == conv_quantize_max_digits(BITROUND, type);
         double r = all ? x : copysign(floor(fabs(x) / unit + 0.5) * unit, x);
         assert_true(load_value(type, after, i) == r);
     }
@@ -201,7 +202,7 @@ static void bitgroom_cuts_and_fills_in_turn(void **state)
     each_digits(BITGROOM, check_groomed);
 }
 
-/* The last of the digits is right to half of it. */
+/* Checks that the error is at most half a unit of the last digit. */
 static void check_granular(int type, int digits)
 {
     char before[N * sizeof(double)], after[sizeof before];
@@ -221,7 +222,7 @@ static void granularbr_keeps_the_digits(void **state)
     each_digits(GRANULARBR, check_granular);
 }
 
-/* ---- what stays ---- */
+/* ---- values that quantization does not change ---- */
 
 static void check_kept(int mode, int type, int digits, const void *values, size_t n)
 {
@@ -231,7 +232,8 @@ static void check_kept(int mode, int type, int digits, const void *values, size_
     assert_memory_equal(values, after, n * size_of(type));
 }
 
-/* Also in a program that traps what a signalling NaN signals. */
+/* Some programs trap the exceptions that signalling NaNs raise, so quantization must not
+ * raise any. */
 static void special_values_stay(void **state)
 {
     (void)state;
@@ -258,8 +260,9 @@ static void special_values_stay(void **state)
     assert_int_equal(0, fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW));
 }
 
-/* netCDF-C 4.9.0 damages the exponent. */
-static void seven_digits_are_all_that_a_float_has(void **state)
+/* A float has no more than seven digits. If seven are requested, netCDF-C 4.9.0 corrupts
+ * the exponent. */
+static void a_float_has_at_most_seven_digits(void **state)
 {
     (void)state;
     float values[N], after[N];
@@ -269,10 +272,11 @@ static void seven_digits_are_all_that_a_float_has(void **state)
     assert_memory_equal(values, after, sizeof after);
 }
 
-/* ---- calls ---- */
+/* ---- dividing values among calls ---- */
 
-/* Any parts, anywhere in memory. */
-static void parts_are_the_whole(void **state)
+/* The result must not depend on the alignment of the values or on how they are divided
+ * among calls. */
+static void quantizing_in_parts_gives_the_same_values(void **state)
 {
     (void)state;
     char values[N * sizeof(double)], parts[sizeof values + 1];
@@ -290,32 +294,33 @@ static void parts_are_the_whole(void **state)
         }
 }
 
-static void what_cannot_be_quantized_has_no_digits(void **state)
+static void types_without_quantization_have_no_digits(void **state)
 {
     (void)state;
     for (int mode = BITGROOM; mode <= BITROUND; mode++)
         for (int type = -1; type <= NC_STRING; type++)
             assert_int_equal(type == NC_FLOAT || type == NC_DOUBLE,
-                             conv_quantize_most(mode, type) > 0);
-    assert_int_equal(0, conv_quantize_most(CONV_QUANTIZE_NONE, NC_FLOAT));
-    assert_int_equal(0, conv_quantize_most(CONV_QUANTIZE_MODES, NC_FLOAT));
-    assert_int_equal(0, conv_quantize_most(-1, NC_DOUBLE));
-    assert_int_equal(NC_QUANTIZE_MAX_FLOAT_NSD, conv_quantize_most(BITGROOM, NC_FLOAT));
+                             conv_quantize_max_digits(mode, type) > 0);
+    assert_int_equal(0, conv_quantize_max_digits(CONV_QUANTIZE_NONE, NC_FLOAT));
+    assert_int_equal(0, conv_quantize_max_digits(CONV_QUANTIZE_MODES, NC_FLOAT));
+    assert_int_equal(0, conv_quantize_max_digits(-1, NC_DOUBLE));
+    assert_int_equal(NC_QUANTIZE_MAX_FLOAT_NSD,
+                     conv_quantize_max_digits(BITGROOM, NC_FLOAT));
     assert_int_equal(NC_QUANTIZE_MAX_DOUBLE_NSD,
-                     conv_quantize_most(GRANULARBR, NC_DOUBLE));
+                     conv_quantize_max_digits(GRANULARBR, NC_DOUBLE));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values_are_netcdfs),
+        cmocka_unit_test(known_values_match_netcdf),
         cmocka_unit_test(bitround_rounds_to_bits),
         cmocka_unit_test(bitgroom_cuts_and_fills_in_turn),
         cmocka_unit_test(granularbr_keeps_the_digits),
         cmocka_unit_test(special_values_stay),
-        cmocka_unit_test(seven_digits_are_all_that_a_float_has),
-        cmocka_unit_test(parts_are_the_whole),
-        cmocka_unit_test(what_cannot_be_quantized_has_no_digits),
+        cmocka_unit_test(a_float_has_at_most_seven_digits),
+        cmocka_unit_test(quantizing_in_parts_gives_the_same_values),
+        cmocka_unit_test(types_without_quantization_have_no_digits),
     };
     conv_model_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);

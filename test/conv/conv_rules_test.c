@@ -1,4 +1,5 @@
-/* The rules that the model would only repeat, by example. */
+/* Tests conversion rules with examples, for cases in which a model would only repeat the
+ * library's code. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 #include "conv_model.h"
 #include "pnetcdf_constants.h"
 
-static void types_have_their_size_and_external_twin(void **state)
+static void types_have_a_size_and_an_external_type(void **state)
 {
     (void)state;
     static const struct {
@@ -99,7 +100,7 @@ static void external_values_are_big_endian(void **state)
     assert_memory_equal("\x3f\x80\0\0", out, 4);
 }
 
-/* What lies between the greatest float and half a step above it rounds to it. */
+/* Doubles less than half a step above the largest float must be rounded to that float. */
 static void doubles_that_round_to_a_float_fit_it(void **state)
 {
     (void)state;
@@ -136,7 +137,8 @@ static void fractions_are_cut_inside_the_range_only(void **state)
 }
 
 #if defined(FE_INVALID) && defined(FE_OVERFLOW)
-/* 100 numbers, `odd` among them, go from and to a type; how they are raised. */
+/* Converts 100 numbers, some of which are equal to `odd`. Returns the floating-point
+ * exceptions raised by the conversion. */
 static int exceptions(bool put, enum conv_type floating, enum conv_type other, double odd)
 {
     enum { N = 100 };
@@ -159,8 +161,8 @@ static int exceptions(bool put, enum conv_type floating, enum conv_type other, d
 }
 #endif
 
-/* Programs that trap floating-point exceptions must not be hit by those of values that
- * are out of range. NaN as an integer is the caller's own. */
+/* Some programs trap floating-point exceptions, so an out-of-range value must not raise
+ * any. Converting NaN to an integer may. */
 static void no_floating_point_exception_is_raised(void **state)
 {
     (void)state;
@@ -181,9 +183,9 @@ static void no_floating_point_exception_is_raised(void **state)
 #endif
 }
 
-/* The largest and the least values of every type, put into every other: those that fit
- * are told beforehand, and trying says of the others that they do not. */
-static void extremes_fit_where_all_values_do(void **state)
+/* Converts the largest and the smallest value of every type to every other type.
+ * conv_always_fits must agree with the results of conv_check_range. */
+static void extremes_fit_types_that_hold_all_values(void **state)
 {
     (void)state;
     const struct {
@@ -203,23 +205,24 @@ static void extremes_fit_where_all_values_do(void **state)
     };
     for (int xtype = NC_BYTE; xtype <= NC_UINT64; xtype++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows && xtype != NC_CHAR; i++) {
-            int low = conv_try(xtype, rows[i].least, rows[i].type, 1);
-            int high = conv_try(xtype, rows[i].largest, rows[i].type, 1);
+            int low = conv_check_range(xtype, rows[i].least, rows[i].type, 1);
+            int high = conv_check_range(xtype, rows[i].largest, rows[i].type, 1);
             bool fit = low == NC_NOERR && high == NC_NOERR;
             assert_int_equal(fit, conv_always_fits(xtype, rows[i].type));
         }
 }
 
-static void trying_finds_the_one_that_does_not_fit(void **state)
+static void a_single_value_out_of_range_is_found(void **state)
 {
     (void)state;
     enum { N = 2001 };
     int values[N] = {0};
     for (int at = 0; at < N; at += 97) {
         values[at] = 40000;
-        assert_int_equal(NC_ERANGE, conv_try(NC_SHORT, values, CONV_INT, N));
-        assert_int_equal(NC_NOERR, conv_try(NC_USHORT, values, CONV_INT, N));
-        assert_int_equal(NC_NOERR, conv_try(NC_SHORT, values, CONV_INT, (size_t)at));
+        assert_int_equal(NC_ERANGE, conv_check_range(NC_SHORT, values, CONV_INT, N));
+        assert_int_equal(NC_NOERR, conv_check_range(NC_USHORT, values, CONV_INT, N));
+        assert_int_equal(NC_NOERR,
+                         conv_check_range(NC_SHORT, values, CONV_INT, (size_t)at));
         values[at] = 0;
     }
 }
@@ -227,7 +230,7 @@ static void trying_finds_the_one_that_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_have_their_size_and_external_twin),
+        cmocka_unit_test(types_have_a_size_and_an_external_type),
         cmocka_unit_test(text_goes_with_text_only),
         cmocka_unit_test(bytes_are_unsigned_on_request_before_cdf5),
         cmocka_unit_test(copies_are_known),
@@ -235,8 +238,8 @@ int main(void)
         cmocka_unit_test(doubles_that_round_to_a_float_fit_it),
         cmocka_unit_test(fractions_are_cut_inside_the_range_only),
         cmocka_unit_test(no_floating_point_exception_is_raised),
-        cmocka_unit_test(extremes_fit_where_all_values_do),
-        cmocka_unit_test(trying_finds_the_one_that_does_not_fit),
+        cmocka_unit_test(extremes_fit_types_that_hold_all_values),
+        cmocka_unit_test(a_single_value_out_of_range_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

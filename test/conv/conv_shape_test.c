@@ -1,5 +1,5 @@
-/* Lengths around the width of vectors and of blocks, any alignment, and where the
- * elements out of range lie. */
+/* Tests lengths near the sizes of vectors and blocks, all alignments, and an out-of-range
+ * element at every position. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,7 +13,8 @@
 
 enum { MOST = 2 * CONV_BLOCK + 70, GUARD = 64 };
 
-/* Places anywhere in them, with bytes to guard on both sides. */
+/* Buffers in which the elements may have any alignment, with guard bytes before and after
+ * them. */
 static char source[8 * MOST + 2 * GUARD], target[8 * MOST + 2 * GUARD],
     expected[8 * MOST + 2 * GUARD];
 
@@ -22,8 +23,8 @@ static size_t below(size_t n)
     return conv_model_random() % n;
 }
 
-/* n elements of those at `values`, picked at random, go through. Everything else in
- * the buffers has to stay. */
+/* Converts `n` elements, chosen from `values` at random. All other bytes of the buffers
+ * must remain unchanged. */
 static void check_length(struct conv_model_pair pair, const char *values, size_t nvalues,
                          size_t n)
 {
@@ -63,7 +64,8 @@ static void any_length_at_any_address(void **state)
     }
 }
 
-/* A value that the pair can, or cannot, convert; false if there is none. */
+/* Finds a value that the pair's conversion can represent (if `good` is set) or cannot
+ * represent. Returns false if there is none. */
 static bool find(struct conv_model_pair pair, bool good, char *value)
 {
     size_t n, size = (size_t)conv_size(pair.from), start;
@@ -111,12 +113,13 @@ static void only_the_element_out_of_range_is_filled(void **state)
         check_places(pair, good, bad);
         pairs++;
     }
-    /* 38 of the 56 pairs of two integers, 16 from floating to integer, and double to
-     * float; both ways. */
+    /* The number of type pairs for which values may be out of range. For both puts and
+     * gets, these are 38 of the 56 pairs of integer types, the 16 conversions from a
+     * floating-point type to an integer type, and double to float. */
     assert_int_equal(2 * (38 + 16 + 1), pairs);
 }
 
-static void nothing_to_convert_needs_no_buffers(void **state)
+static void zero_elements_need_no_buffers(void **state)
 {
     (void)state;
     assert_int_equal(NC_NOERR, conv_put(NULL, NC_INT, NULL, CONV_DOUBLE, 0, NULL));
@@ -145,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_length_at_any_address),
         cmocka_unit_test(only_the_element_out_of_range_is_filled),
-        cmocka_unit_test(nothing_to_convert_needs_no_buffers),
+        cmocka_unit_test(zero_elements_need_no_buffers),
         cmocka_unit_test(fill_repeats_a_value),
     };
     conv_model_seed();

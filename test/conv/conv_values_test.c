@@ -1,4 +1,4 @@
-/* Every pair of types against the model, value by value. */
+/* Compares the conversions between all pairs of types with the model, value by value. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include "conv_loops.h"
 #include "conv_model.h"
 
-/* What is tested is either the public function or one set of loops. */
+/* The set of loops under test, or NULL to test the public functions. */
 static const struct conv_loops *loops;
 
 static int convert(struct conv_model_pair pair, char *to, const char *from, size_t n,
@@ -70,7 +70,7 @@ static void put_and_get_convert_every_pair(void **state)
     compare_all(NULL);
 }
 
-static void loops_for_any_processor_do_so_too(void **state)
+static void plain_loops_convert_every_pair(void **state)
 {
     (void)state;
     compare_all(&conv_loops_plain);
@@ -92,7 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(put_and_get_convert_every_pair),
-        cmocka_unit_test(loops_for_any_processor_do_so_too),
+        cmocka_unit_test(plain_loops_convert_every_pair),
         cmocka_unit_test(text_is_copied),
     };
     conv_model_seed();

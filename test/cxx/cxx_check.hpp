@@ -1,4 +1,4 @@
-/* What the bodies of the tests in C++ are made of, besides check.h. */
+/* Helper functions for tests in C++, in addition to check.h. */
 #ifndef CXX_CHECK_HPP
 #define CXX_CHECK_HPP
 
@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* The exception that a statement throws: its class, and its code. */
+/* Checks that a statement throws an exception of this class with this code. */
 #define CHECK_THROWS(type, code, ...)                                                    \
     do {                                                                                 \
         try {                                                                            \
@@ -17,7 +17,7 @@
         }                                                                                \
     } while (0)
 
-/* A body as check.h wants it: what it throws is a failure. */
+/* Adapts a test body to check.h. An exception thrown by the body is a failure. */
 template <void (*body)()> void guarded()
 {
     try {
@@ -27,7 +27,7 @@ template <void (*body)()> void guarded()
     }
 }
 
-/* The case's own format. */
+/* Returns the file format of the test case. */
 inline PnetCDF::NcmpiFile::FileFormat own_format()
 {
     return check.format == 1   ? PnetCDF::NcmpiFile::classic
@@ -35,7 +35,7 @@ inline PnetCDF::NcmpiFile::FileFormat own_format()
                                : PnetCDF::NcmpiFile::classic5;
 }
 
-/* A new file of it. */
+/* Creates a file in the format of the test case. */
 inline PnetCDF::NcmpiFile new_file(const char *name)
 {
     return PnetCDF::NcmpiFile(MPI_COMM_WORLD, check_path(name),

@@ -1,5 +1,5 @@
-/* Every function for values of variables: each kind of access, each type, each mode. What
- * is put in C++ is read in C, and the other way round. */
+/* Calls every method that transfers values of variables, for each kind of access, type
+ * and mode. Values that are put by C++ are read by C and then by C++. */
 #include "cxx_check.hpp"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ TYPE_OF(double, MPI_DOUBLE);
 TYPE_OF(long long, MPI_LONG_LONG_INT);
 TYPE_OF(unsigned long long, MPI_UNSIGNED_LONG_LONG);
 
-/* One value as a put at an index takes it: by itself, but bytes and what an MPI datatype
- * describes by a pointer. */
+/* Returns a value in the form that a single-element put expects: numbers by value; bytes,
+ * and values described by an MPI datatype, by pointer. */
 template <class T> T one(const T &v, const T *)
 {
     return v;
@@ -66,7 +66,9 @@ template <class T> const void *one(const T &v, const void *)
     return &v;
 }
 
-/* The rows of this process, whole and as lists; places of the variables. */
+/* The values of all rows and of this process's rows, and the arguments that select this
+ * process's rows in each kind of access: start, count, stride, imap, and lists of
+ * slabs. */
 template <class T> struct part {
     MPI_Offset first, rows;
     std::vector<T> all, each, own, again, turned, columns[2];
@@ -117,7 +119,7 @@ template <class T> struct part {
     }
 };
 
-/* Requests, and what waits for them. */
+/* A list of requests, and a function that waits for them. */
 struct requests {
     NcmpiFile &file;
     way how;
@@ -168,8 +170,8 @@ struct requests {
             var.getVar##end(__VA_ARGS__);                                                \
     } while (0)
 
-/* With Pointer to T the typed functions, with one to void, and what describes the values,
- * the flexible ones. */
+/* Makes each kind of put. Calls the typed methods if Pointer points to T. If it points to
+ * void, calls the flexible methods, and `flex` describes the values. */
 template <class T, class Pointer, class... Flex>
 void put_each_kind(requests &r, const std::vector<NcmpiVar> &v, const part<T> &p,
                    Flex... flex)
@@ -178,7 +180,7 @@ void put_each_kind(requests &r, const std::vector<NcmpiVar> &v, const part<T> &p
     const Pointer all = p.all.data(), own = p.own.data(), turned = p.turned.data();
     PUT(v[0], , all, flex...);
     for (MPI_Offset i = 0; i < Y * X;
-         i++) { /* as often everywhere: it may be collective */
+         i++) { /* collective puts require the same number on each process */
         const std::vector<MPI_Offset> at = {i / X, i % X};
         PUT(v[1], , at, one(p.all[i], Pointer()), flex...);
     }
@@ -225,7 +227,7 @@ template <class T> std::vector<NcmpiVar> define(const NcmpiFile &file)
     return vars;
 }
 
-/* What C finds in the variables. */
+/* Checks the variables' values, reading them through the C interface. */
 template <class T> void read_in_c(const std::string &path)
 {
     const bool text_type = std::is_same<T, char>::value;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Every program of examples/C has a twin in examples/cxx that makes, with any number of
-# processes, the same file, byte for byte. The program of doc/cxx.md does what it says.
+# Checks that every program in examples/C has a counterpart in examples/cxx that writes the same
+# file, byte for byte, with any number of processes, and that the program in doc/cxx.md prints what
+# the document says.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -9,7 +10,8 @@ doc=${srcdir:-.}/doc/cxx.md
 top=$PWD
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
-# C++ first, where it is apart: installed, libpnetcdf.so names both.
+# If the C++ library is separate, it must come first on the command line. Once installed,
+# libpnetcdf.so names both libraries.
 libraries=("$top"/.libs/libpnetcdf{_cxx,}.so)
 [ -e "${libraries[0]}" ] || libraries=("${libraries[1]}")
 
@@ -25,7 +27,8 @@ each_has_a_twin() {
         [ -e "$examples/cxx/$name.cpp" ] || { echo "$name.cpp"; return 1; }
     done
 }
-# same_as_in_c NAME PROCESSES: it runs, and leaves what its twin leaves.
+# same_as_in_c NAME PROCESSES: checks that the program runs, and writes the same bytes as its C
+# counterpart.
 same_as_in_c() {
     rm -f "$dir/$1.nc" "$dir/$1.c.nc"
     launch "$2" "$dir/$1" "$dir/$1.nc" && launch "$2" "examples/C/$1" "$dir/$1.c.nc" &&
@@ -41,13 +44,13 @@ if [ ! -e .libs/libpnetcdf.so ]; then
     skip "the examples" "no shared library is built"
     finish
 fi
-check "each program in C has a twin" each_has_a_twin
+check "every C program has a counterpart in C++" each_has_a_twin
 for source in "$examples"/cxx/*.cpp; do
     name=${source##*/} name=${name%.cpp}
-    check "$name is compiled" compile "$source"
+    check "$name compiles" compile "$source"
     for n in 1 4; do
-        check "$name, $n processes: the bytes that its twin in C writes" same_as_in_c "$name" $n
+        check "$name on $n processes writes the bytes of the C program" same_as_in_c "$name" $n
     done
 done
-check "the program of doc/cxx.md" documented
+check "the program in doc/cxx.md compiles and runs" documented
 finish

@@ -1,4 +1,5 @@
-/* Files: opened, closed, moved; modes; requests; errors; and the same bytes as from C. */
+/* Tests files in C++: opening, closing and moving them, modes, requests and exceptions.
+ * Also checks that C++ and C write the same bytes. */
 #include "cxx_check.hpp"
 
 #include <cstring>
@@ -18,7 +19,7 @@ int open_files()
     return n;
 }
 
-/* What programs that were built for PnetCDF have in them. */
+/* Programs built for PnetCDF contain these values and sizes as constants. */
 static_assert(NcmpiFile::classic == 0 && NcmpiFile::classic2 == 1 &&
                   NcmpiFile::nc4 == 2 && NcmpiFile::nc4classic == 3 &&
                   NcmpiFile::classic5 == 4 && NcmpiFile::BadFormat == 5,
@@ -40,8 +41,9 @@ static_assert(sizeof(NcmpiGroup) == sizeof(group) && sizeof(NcmpiFile) == sizeof
               "files");
 static_assert(sizeof(NcmpiException) <= 3 * sizeof(void *), "exceptions");
 
-/* The number that a program asks with, and the file that it gets. */
-void numbers_of_formats()
+/* Checks that each format that a program can request has netCDF's version number in the
+ * file. */
+void formats_have_netCDFs_numbers()
 {
     const struct {
         int format, version;
@@ -62,7 +64,7 @@ void numbers_of_formats()
                            static_cast<NcmpiFile::FileFormat>(5)));
 }
 
-void a_scope_closes_its_file()
+void the_end_of_a_scope_closes_its_file()
 {
     {
         NcmpiFile file = new_file("scope.nc");
@@ -80,7 +82,7 @@ void a_scope_closes_its_file()
     }
 }
 
-void files_move()
+void file_objects_can_be_moved()
 {
     NcmpiFile none;
     CHECK(none.isNull());
@@ -109,7 +111,7 @@ void files_move()
     CHECK_EQ(0, open_files());
 }
 
-void how_files_open()
+void files_are_opened_in_every_mode()
 {
     int format = 0, old;
     const std::string path = check_path("open.nc");
@@ -122,7 +124,7 @@ void how_files_open()
     CHECK_EQ(1, NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::read).getDimCount());
     CHECK_EQ(0, NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::replace).getDimCount());
 
-    /* without a format the default one */
+    /* If no format is given, the default format is used. */
     CHECK_NC(NC_NOERR, ncmpi_set_default_format(check.format, &old));
     CHECK(NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::replace).getFormat() ==
           own_format());
@@ -134,7 +136,7 @@ void how_files_open()
         NcmpiException, NC_EINVAL_CMODE,
         NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::BadFormat));
     for (NcmpiFile::FileFormat kind : {NcmpiFile::nc4, NcmpiFile::nc4classic}) {
-        try { /* netCDF-4 needs what may not be here */
+        try { /* support for netCDF-4 may be missing */
             NcmpiFile made(MPI_COMM_WORLD, path, NcmpiFile::replace, kind);
             CHECK(made.getFormat() == kind);
         } catch (const NcmpiException &e) {
@@ -145,14 +147,14 @@ void how_files_open()
     CHECK_EQ(0, open_files());
 }
 
-void modes_change_by_themselves()
+void the_data_mode_is_changed_automatically()
 {
     NcmpiFile file = new_file("modes.nc");
     const NcmpiVar a = file.addVar("a", ncmpiInt);
     int value = 5, back = 0;
     a.putVar_all(&value); /* leaves define mode */
     CHECK_THROWS(NcNotInDefineMode, NC_ENOTINDEFINE, file.enddef());
-    const NcmpiVar b = file.addVar("b", ncmpiInt); /* back to it */
+    const NcmpiVar b = file.addVar("b", ncmpiInt); /* returns to define mode */
     file.begin_indep_data();
     b.putVar(&value);
     a.getVar(&back);
@@ -172,7 +174,7 @@ void modes_change_by_themselves()
     CHECK_EQ(5, back);
 }
 
-void what_is_thrown()
+void errors_are_thrown_as_exceptions()
 {
     NcmpiFile file = new_file("thrown.nc");
     const NcmpiDim x = file.addDim("x", 4);
@@ -185,7 +187,8 @@ void what_is_thrown()
     CHECK_THROWS(NcStride, NC_ESTRIDE, var.putVar_all(start, count, {1, 0}, values));
     CHECK_THROWS(NcmpiChar, NC_ECHAR, var.putVar_all(start, count, "ab"));
 
-    /* a list that is too short is told, and not read beyond its end */
+    /* A list that is too short must cause an error, and must not be read beyond its
+     * end. */
     CHECK_THROWS(NcInvalidCoords, NC_EINVALCOORDS,
                  var.putVar_all(short_one, count, values));
     CHECK_THROWS(NcInvalidCoords, NC_EINVALCOORDS,
@@ -202,7 +205,7 @@ void what_is_thrown()
         CHECK(std::strstr(e.what(), "count has 1 elements") != nullptr);
     }
 
-    /* code, words and place */
+    /* An exception must contain the error code, the message and the location. */
     try {
         ncmpiCheck(NC_NOERR, "nowhere", 1);
         ncmpiCheck(NC_ENOTNC, "some file", 321);
@@ -221,7 +224,8 @@ void what_is_thrown()
     CHECK_NC(NC_EPENDING, NcmpiException(NC_EPENDING, nullptr, nullptr, 0).errorCode());
 }
 
-/* The class has its code, and where `thrown` the code its class. */
+/* Checks that the exception class has its error code and, if `thrown` is set, that this
+ * code causes an exception of the class. */
 template <class Class> void an_exception(int code, bool thrown)
 {
     const Class object("words", "file", 1);
@@ -293,8 +297,9 @@ void each_code_has_its_exception()
     an_exception<exceptions::NcUnknownName>(NC_EBADNAME, false);
 }
 
-/* One process's own mistake is thrown there, and holds nobody up. */
-void one_process_is_wrong()
+/* An error on one process must be thrown only there, and must not block the other
+ * processes. */
+void an_invalid_argument_on_one_process_throws_only_there()
 {
     NcmpiFile file = new_file("one.nc");
     const NcmpiVar var = file.addVar("v", ncmpiInt, file.addDim("x", check.nprocs));
@@ -311,18 +316,18 @@ void one_process_is_wrong()
     CHECK_EQ(7, back);
 }
 
-void requests()
+void requests_are_posted_and_waited_for()
 {
     enum { N = 3 };
     NcmpiFile file = new_file("requests.nc");
     const NcmpiVar var = file.addVar("v", ncmpiInt, file.addDim("x", N));
     int ids[N], statuses[N], n = -1, back[N] = {0, 0, 0};
     MPI_Offset size = -1;
-    for (int i = 0; i < N; i++) /* in define mode, as it may */
+    for (int i = 0; i < N; i++) /* requests may be posted in define mode */
         var.iputVar({i}, 10 * i, &ids[i]);
     file.Inq_nreqs(&n);
     CHECK_EQ(N, n);
-    file.Wait_all(N, ids, statuses); /* which leaves it */
+    file.Wait_all(N, ids, statuses); /* leaves define mode */
     for (int i = 0; i < N; i++)
         CHECK_NC(NC_NOERR, statuses[i]);
     var.getVar_all(back);
@@ -346,9 +351,10 @@ void requests()
     CHECK_THROWS(NcmpiException, NC_EINVAL_REQUEST, file.Wait(1, ids, nullptr));
 }
 
-/* One value that waits is taken at the post, however much waits already: the library
- * keeps 16 MiB of small puts, and the rest is to stay with the program. */
-void single_values_are_taken()
+/* Single values must be copied when they are posted, because the caller's variable may
+ * not exist at the wait. This must be true even after the library has copied 16 MiB of
+ * small puts; from then on, it uses the program's buffers for other puts. */
+void single_values_are_put_and_read()
 {
     enum { BLOCK = 1024, BLOCKS = 4096 + 2, MORE = 100 };
     NcmpiFile file = new_file("taken.nc");
@@ -372,7 +378,7 @@ void single_values_are_taken()
         CHECK(back[i] == 1000 + i && letters[i] == 'a' + i % 26);
 }
 
-void what_files_tell()
+void inquiries_return_a_files_properties()
 {
     NcmpiFile file = new_file("tell.nc");
     const NcmpiVar var = file.addVar("v", ncmpiInt, file.addDim("x", 4));
@@ -397,8 +403,8 @@ void what_files_tell()
     MPI_Info_free(&info);
 }
 
-/* By an MPI datatype for the places in the file: every second element. */
-void places_by_datatype()
+/* An MPI datatype selects every second element of the file. */
+void file_datatypes_select_values()
 {
     enum { N = 6 };
     MPI_Datatype places;
@@ -478,7 +484,7 @@ void write_in_cxx(const char *path, const float *f, const double *d, const int *
     var_i.putAtt("units", "one");
 }
 
-void same_bytes_as_from_c()
+void files_have_the_same_bytes_as_those_of_C()
 {
     float f[RECORDS * NY * NX];
     double d[RECORDS];
@@ -497,19 +503,27 @@ void same_bytes_as_from_c()
 }
 
 const struct check_test tests[] = {
-    {"a scope closes its file", guarded<a_scope_closes_its_file>, CHECK_FORMATS},
-    {"files move", guarded<files_move>, 0},
-    {"how files open", guarded<how_files_open>, CHECK_FORMATS},
-    {"numbers of formats", guarded<numbers_of_formats>, 0},
-    {"modes change by themselves", guarded<modes_change_by_themselves>, 0},
-    {"what is thrown", guarded<what_is_thrown>, CHECK_FORMATS},
+    {"the end of a scope closes its file", guarded<the_end_of_a_scope_closes_its_file>,
+     CHECK_FORMATS},
+    {"file objects can be moved", guarded<file_objects_can_be_moved>, 0},
+    {"files are opened in every mode", guarded<files_are_opened_in_every_mode>,
+     CHECK_FORMATS},
+    {"formats have netCDF's numbers", guarded<formats_have_netCDFs_numbers>, 0},
+    {"the data mode is changed automatically",
+     guarded<the_data_mode_is_changed_automatically>, 0},
+    {"errors are thrown as exceptions", guarded<errors_are_thrown_as_exceptions>,
+     CHECK_FORMATS},
     {"each code has its exception", guarded<each_code_has_its_exception>, 0},
-    {"one process is wrong", guarded<one_process_is_wrong>, CHECK_SEVERAL},
-    {"requests", guarded<requests>, CHECK_FORMATS},
-    {"single values are taken", guarded<single_values_are_taken>, 0},
-    {"what files tell", guarded<what_files_tell>, 0},
-    {"places by datatype", guarded<places_by_datatype>, CHECK_MODES},
-    {"the same bytes as from C", guarded<same_bytes_as_from_c>, CHECK_FORMATS},
+    {"an invalid argument on one process throws only there",
+     guarded<an_invalid_argument_on_one_process_throws_only_there>, CHECK_SEVERAL},
+    {"requests are posted and waited for", guarded<requests_are_posted_and_waited_for>,
+     CHECK_FORMATS},
+    {"single values are put and read", guarded<single_values_are_put_and_read>, 0},
+    {"inquiries return a file's properties", guarded<inquiries_return_a_files_properties>,
+     0},
+    {"file datatypes select values", guarded<file_datatypes_select_values>, CHECK_MODES},
+    {"files have the same bytes as those of C",
+     guarded<files_have_the_same_bytes_as_those_of_C>, CHECK_FORMATS},
     {nullptr, nullptr, 0},
 };
 } // namespace

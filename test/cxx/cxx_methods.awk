@@ -1,7 +1,8 @@
-# From cxx_methods.tsv, a program that uses every class, enumeration, function and method of
-# the published interface with the very types of its arguments and its result. Within a class
-# that is derived from it, the names that belong to a class are known. With -v calls=1 the
-# compiled program refers to each function that PnetCDF does not define in its header.
+# Generates, from cxx_methods.tsv, a program that uses every class, enumeration, function and method
+# of the published interface with the exact types of its arguments and result. Each class is checked
+# in a struct derived from it, where the names of its members are visible. With -v calls=1, the
+# compiled program instead refers to each function that PnetCDF's header declares but does not
+# define.
 BEGIN {
     FS = "\t"
     print "#include <pnetcdf>\n#include <type_traits>\nusing namespace PnetCDF;"

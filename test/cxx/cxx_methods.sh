@@ -1,14 +1,14 @@
 #!/bin/bash
-# The header pnetcdf has every class, function and method of the published interface, with the
-# very types; compilers find nothing to warn of, whichever C++ they are for; and the tests of
-# this room call each function that the library has.
+# Checks that the header pnetcdf declares every class, function and method of the published
+# interface with the exact types, that compilers print no warnings for any C++ standard, and that
+# the tests of this module call each function of the library.
 here=${srcdir:-.}/test/cxx
 . "${srcdir:-.}/test/support/tap.sh"
 top=$PWD
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 
-# MPI's own headers for C++ are not what is looked at.
+# compile ARGUMENT...: runs the compiler, without warnings for MPI's own C++ headers.
 compile() {
     (cd "$dir" && $MPICXX -Wall -Wextra -Werror -Wno-unused-command-line-argument -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX \
         -I"$top/include" "$@")
@@ -20,7 +20,8 @@ every_row() {
     tail -n 1 "$dir/methods.cpp"
     grep -q '^// 983 rows$' "$dir/methods.cpp" && look_at -std=c++11 methods.cpp
 }
-# Programs that were built for PnetCDF call what its header does not define.
+# The functions that PnetCDF's header does not define inline must exist in the library, because
+# programs built for PnetCDF call them.
 every_symbol() {
     {
         table -v calls=1 "$here/cxx_methods.tsv"
@@ -35,12 +36,12 @@ every_symbol() {
     [ "$(wc -l <"$dir/wanted")" -gt 850 ] || return 1
     ! comm -23 "$dir/wanted" "$dir/exported" | c++filt | grep .
 }
-# missed ROW: what the header does not have fails to compile.
+# missed ROW: checks that the program generated for ROW, which the header lacks, does not compile.
 missed() {
     printf 'scope\n%s\n' "$1" | table - >"$dir/missed.cpp"
     ! look_at -std=c++11 missed.cpp
 }
-# standards COMPILER: all that it knows.
+# standards COMPILER: tries each standard that the compiler may support.
 standards() {
     local std
     cat >"$dir/uses.cpp" <<'END'
@@ -56,15 +57,15 @@ END
         MPICH_CXX=$1 OMPI_CXX=$1 look_at -std=c++$std -Wshadow uses.cpp || return 1
     done
 }
-# symbols LETTER OBJECT...: those of the interface that are defined (T) or used (U); a constructor
-# has several names, and a destructor too.
+# symbols LETTER OBJECT...: prints the symbols of the interface that are defined (T) or used (U).
+# Constructors and destructors have several symbols, which are merged into one.
 symbols() {
     local letter=$1
     shift
     nm "$@" | sed -nE "s/^[0-9a-f ]* $letter (_ZNK?7PnetCDF.*)/\1/p" |
         sed -E 's/C2E/C1E/; s/D[02]E/D1E/' | sort -u
 }
-# What is private is called by the rest.
+# Private functions need not be called by the tests, because public ones call them.
 all_are_called() {
     local parts='_ZN7PnetCDF(5Lists|6c_name|16left_define_mode|8NcmpiAttC1ERKNS_10NcmpiGroupEii|9NcmpiFile4open)|_ZNK7PnetCDF5Lists'
     symbols T src/binding/cxx/*.o | grep -vE "^($parts)" >"$dir/there"
@@ -73,23 +74,23 @@ all_are_called() {
     ! comm -23 "$dir/there" "$dir/called" | c++filt | grep .
 }
 
-check "every class, function and method of the interface" every_row
+check "the interface has every class, function and method" every_row
 if [ -e .libs/libpnetcdf.so ]; then
-    check "every symbol of the interface" every_symbol
+    check "the library has every symbol of the interface" every_symbol
 else
-    skip "every symbol of the interface" "no shared library is built"
+    skip "the library has every symbol of the interface" "no shared library is built"
 fi
-check "a method that is not there is missed" missed \
+check "a missing method is detected" missed \
     "$(printf 'PnetCDF::NcmpiDim\tprototype\tgetNothing\tint\t() const')"
-check "another result is missed" missed \
+check "a different result type is detected" missed \
     "$(printf 'PnetCDF::NcmpiDim\tprototype\tgetSize\tint\t() const')"
-check "another constructor is missed" missed \
+check "a different constructor is detected" missed \
     "$(printf 'PnetCDF::NcmpiDim\tprototype\tNcmpiDim\t\t(const char * x,int y)')"
 for compiler in g++ clang++; do
     if command -v $compiler >/dev/null; then
-        check "$compiler warns of nothing, C++11 to C++20" standards $compiler
+        check "$compiler reports no warning, C++11 to C++20" standards $compiler
     else
-        skip "$compiler warns of nothing, C++11 to C++20" "no $compiler"
+        skip "$compiler reports no warning, C++11 to C++20" "no $compiler"
     fi
 done
 check "the tests call each function" all_are_called

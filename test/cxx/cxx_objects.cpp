@@ -1,4 +1,5 @@
-/* What a file has: dimensions, variables, attributes, types, the one group. */
+/* Tests the contents of files in C++: dimensions, variables, attributes, types, and the
+ * root group. */
 #include "cxx_check.hpp"
 #include "pnetcdf_ext.h"
 
@@ -18,7 +19,7 @@ bool here(NcmpiGroup::Location location)
     return location != NcmpiGroup::Parents && location != NcmpiGroup::Children;
 }
 
-/* What programs that were built for PnetCDF have in them. */
+/* Programs built for PnetCDF contain these values and sizes as constants. */
 static_assert(NcmpiVar::ncmpi_CHUNKED == NC_CHUNKED &&
                   NcmpiVar::ncmpi_CONTIGUOUS == NC_CONTIGUOUS &&
                   NcmpiVar::ncmpi_ENDIAN_NATIVE == NC_ENDIAN_NATIVE &&
@@ -67,7 +68,7 @@ template <class T> void is_equal(T a, const T &b)
     CHECK(a == b && a == a);
 }
 
-void order_and_equality()
+void objects_are_ordered_and_compared()
 {
     NcmpiFile file = new_file("order.nc"), other = new_file("other.nc");
     const NcmpiDim x = file.addDim("x", 1), y = file.addDim("y", 1);
@@ -127,7 +128,7 @@ void dimensions()
     CHECK(file.getDim("none").isNull() && file.getDims("none").empty());
 
     file.enddef();
-    x.rename("a longer name"); /* which needs define mode */
+    x.rename("a longer name"); /* enters define mode, as a longer name requires */
     CHECK(x.getName() == "a longer name" && file.getDim("a longer name") == x);
     CHECK_THROWS(NcNameInUse, NC_ENAMEINUSE, x.rename("time"));
     CHECK_THROWS(NcBadName, NC_EBADNAME, file.addDim(std::string("cut\0off", 7), 3));
@@ -186,7 +187,7 @@ void variables()
     CHECK_THROWS(NcNotVar, NC_ENOTVAR, NcmpiVar(file, 17).getName());
 
     file.enddef();
-    CHECK_EQ(3 * 8 + 4, file.getRecSize()); /* text is padded */
+    CHECK_EQ(3 * 8 + 4, file.getRecSize()); /* text is padded to 4 bytes */
     CHECK_EQ(0, file.getRecSize(NcmpiGroup::Parents));
     MPI_Offset first, second, header;
     scalar.Inq_file_offset(&first);
@@ -318,7 +319,7 @@ template <class Type> void external_type(Type &object, nc_type id, MPI_Offset si
     CHECK(object.getParentGroup().isNull());
 }
 
-void types()
+void types_have_names_and_sizes()
 {
     external_type(ncmpiByte, NC_BYTE, 1);
     external_type(ncmpiChar, NC_CHAR, 1);
@@ -368,7 +369,7 @@ template <class Type> void absent_type(const NcmpiFile &file)
     CHECK_THROWS(NcNotNc4, NC_ENOTNC4, copy = NcmpiType(NC_INT));
 }
 
-void what_netcdf4_has()
+void features_of_netCDF_4_only_are_refused()
 {
     NcmpiFile file = new_file("nc4.nc");
     absent_type<NcmpiCompoundType>(file);
@@ -420,7 +421,7 @@ void what_netcdf4_has()
     CHECK(var.getChecksum() == NcmpiVar::nc_NOCHECKSUM);
 }
 
-void the_group()
+void a_file_is_its_only_group()
 {
     NcmpiFile file = new_file("group.nc");
     const NcmpiGroup root(file), by_id(file.getId());
@@ -489,14 +490,14 @@ void fill_values()
     file.set_fill(NcmpiFile::Fill, &old);
     CHECK(old == NcmpiFile::Fill);
     CHECK_THROWS(NcInvalidArg, NC_EINVAL, file.set_fill(NcmpiFile::Bad));
-    var.fillRec(2); /* which leaves define mode */
+    var.fillRec(2); /* leaves define mode */
     int values[3] = {0, 0, 0};
     var.getVar_all({2}, {1}, values);
     CHECK_EQ(-70000, values[0]);
     CHECK_EQ(3, time.getSize());
 }
 
-void quantization()
+void variables_can_be_quantized()
 {
     NcmpiFile file = new_file("quantize.nc");
     const NcmpiVar var = file.addVar("v", ncmpiFloat, std::vector<NcmpiDim>());
@@ -514,15 +515,17 @@ void quantization()
 }
 
 const struct check_test tests[] = {
-    {"quantization", guarded<quantization>, CHECK_FORMATS},
-    {"order and equality", guarded<order_and_equality>, CHECK_FORMATS},
-    {"dimensions", guarded<dimensions>, CHECK_FORMATS},
-    {"variables", guarded<variables>, CHECK_FORMATS},
-    {"attributes", guarded<attributes>, CHECK_FORMATS},
-    {"types", guarded<types>, 0},
-    {"what netCDF-4 files have and classic ones have not", guarded<what_netcdf4_has>, 0},
-    {"the group", guarded<the_group>, 0},
-    {"fill values", guarded<fill_values>, CHECK_FORMATS},
+    {"variables can be quantized", guarded<variables_can_be_quantized>, CHECK_FORMATS},
+    {"objects are ordered and compared", guarded<objects_are_ordered_and_compared>,
+     CHECK_FORMATS},
+    {"dimensions are defined and inquired", guarded<dimensions>, CHECK_FORMATS},
+    {"variables are defined and inquired", guarded<variables>, CHECK_FORMATS},
+    {"attributes are put and read", guarded<attributes>, CHECK_FORMATS},
+    {"types have names and sizes", guarded<types_have_names_and_sizes>, 0},
+    {"features of netCDF-4 only are refused",
+     guarded<features_of_netCDF_4_only_are_refused>, 0},
+    {"a file is its only group", guarded<a_file_is_its_only_group>, 0},
+    {"fill values are set and inquired", guarded<fill_values>, CHECK_FORMATS},
     {nullptr, nullptr, 0},
 };
 } // namespace

@@ -1,5 +1,8 @@
-/* The programs: see differ.h. DIRECTORY FIRST LAST runs those of the seeds; transcripts
- * go to DIRECTORY/RANK. */
+/* Runs random programs for comparisons with PnetCDF; see differ.h. Usage: differ
+ * DIRECTORY FIRST LAST, under MPI. Runs the programs for seeds FIRST to LAST one after
+ * the other on the dataset DIRECTORY/file.nc. Each process writes its transcript to
+ * DIRECTORY/RANK, with "==" lines before and after each program. After each program,
+ * process 0 also prints the contents of the file. PNETCDF_SAFE_MODE must be set. */
 #include "differ.h"
 
 #include <signal.h>
@@ -8,24 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-struct differ d;
-static volatile sig_atomic_t out_file; /* for the handler of signals */
+#include "splitmix.h"
 
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
+struct differ d;
+static volatile sig_atomic_t out_file; /* the transcript, for the signal handler */
 
 uint64_t draw(uint64_t n)
 {
-    return next(&d.shared) % n;
+    return splitmix_next(&d.shared) % n;
 }
 uint64_t draw_own(uint64_t n)
 {
-    return next(&d.own) % n;
+    return splitmix_next(&d.own) % n;
 }
 bool once_in(uint64_t n)
 {
@@ -97,7 +94,7 @@ bool everywhere(int err)
 
 int an_id(void)
 {
-    /* Of ids below 1024 that are not given out, PnetCDF 1.12 crashes. */
+    /* PnetCDF 1.12 crashes on ids below 1024 that are not in use. */
     static const int bad[] = {-1, 1024, 100000, -1000};
     if (!once_in(40)) return d.ncid;
     int ncid = bad[draw(sizeof bad / sizeof bad[0])];
@@ -128,7 +125,7 @@ const char *a_name(const char *what)
     size_t choice = draw(sizeof bad / sizeof bad[0]);
     if (once_in(300)) {
         memset(name, 'n', 300);
-        name[256 + draw(2)] = 0; /* one is just right */
+        name[256 + draw(2)] = 0; /* the name has the maximum length, or one byte more */
         return name;
     }
     if (once_in(20)) return bad[choice];
@@ -136,7 +133,7 @@ const char *a_name(const char *what)
     return name;
 }
 
-/* ---- looking ---- */
+/* ---- inquiries ---- */
 
 void look_records(MPI_Offset length)
 {
@@ -160,6 +157,8 @@ static void look_dim(int dimid)
     if (dimid == d.unlimited) look_records(length);
 }
 
+/* Sets a variable's shape and number of elements. Sets nelems to 0 if there are too many
+ * elements to track. */
 static void shape(struct differ_var *v)
 {
     MPI_Offset n = 1;
@@ -208,6 +207,7 @@ void look(void)
 
 /* ---- the dataset ---- */
 
+/* Changes the dataset's state if the call succeeded on all processes. */
 static bool settled(int err, enum state state)
 {
     if (!everywhere(err)) return false;
@@ -240,7 +240,7 @@ static void create_again(void)
 {
     int ncid = -1;
     bool noclobber = once_in(2);
-    if (!noclobber || d.state != CLOSED) return; /* what is there must stay */
+    if (!noclobber || d.state != CLOSED) return; /* this file must not be replaced */
     call("create(NOCLOBBER)");
     int err =
         simple(ncmpi_create(MPI_COMM_WORLD, d.path, NC_NOCLOBBER, MPI_INFO_NULL, &ncid));
@@ -265,6 +265,7 @@ static void open_dataset(void)
     settled(err, COLLECTIVE);
 }
 
+/* Removes the variables that were defined in an aborted define mode. */
 static void forget_fresh(void)
 {
     int n = 0;
@@ -273,6 +274,7 @@ static void forget_fresh(void)
     d.nvars = n;
 }
 
+/* Enters the state CLOSED if all processes have closed the dataset. */
 static void ended(int err)
 {
     int closed = err == NC_NOERR || err == NC_EPENDING, all;
@@ -306,7 +308,7 @@ static void abort_dataset(void)
     ended(err);
 }
 
-/* Variables that are new in the file have values where they are filled. */
+/* Marks the elements of new variables as known if the variables are filled. */
 static void filled(void)
 {
     for (int i = 0; i < d.nvars && i < MAX_VARS; i++) {
@@ -370,7 +372,8 @@ static void synchronise(void)
 {
     int ncid = an_id();
     uint64_t which = draw(4);
-    /* What others have brought to the file by then, a second one knows of. */
+    /* The first call writes. The second call makes visible what other processes wrote in
+     * the first one. */
     for (int i = 0; i < 2; i++) {
         static const char *const names[] = {"sync", "flush", "sync_numrecs", "sync"};
         call("%s()", names[which]);
@@ -407,7 +410,7 @@ static void default_format(void)
 
 /* ---- programs ---- */
 
-/* How often a step is taken, by the state the dataset is in. */
+/* Relative frequencies of the steps for each state of the dataset. */
 static const struct {
     differ_step *take;
     int weight[NSTATES];
@@ -433,7 +436,7 @@ enum { NSTEPS = sizeof steps / sizeof steps[0] };
 
 static void one_step(void)
 {
-    put_out("--\n"); /* the same steps on all processes, if not as many lines */
+    put_out("--\n"); /* processes perform the same steps, but may print different lines */
     int sum = 0, i = 0;
     for (int k = 0; k < NSTEPS; k++)
         sum += steps[k].weight[d.state];
@@ -476,7 +479,8 @@ static void program(uint64_t seed)
     fflush(out);
 }
 
-/* The library crashed or hangs, or the launcher ends this process because another has. */
+/* Handles signals. Records in the transcript that the library crashed or hung, or that
+ * the launcher terminated this process because of another one. */
 static void fell(int signal)
 {
     static const char hung[] = " HANG\n", ended[] = " ENDED\n", crashed[] = " CRASH\n";
@@ -503,7 +507,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
         return 2;
     }
-    setvbuf(d.out, NULL, _IONBF, 0); /* the last line may be that of a crash */
+    setvbuf(d.out, NULL, _IONBF, 0); /* a crash must not lose the last line */
     out_file = fileno(d.out);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         signal(signals[i], fell);

@@ -1,15 +1,20 @@
-/* Puts and gets, as random as they come. */
+/* Makes random puts and gets. Randomly chooses the kind of call, the slab, the memory
+ * layout and sometimes an invalid argument. Then calls the function and prints the
+ * arguments and the result. After a put, every process updates its information on which
+ * elements are known. After a get, only known elements are printed. */
 #include "differ_access.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "splitmix.h"
 
 static const char *const kinds[] = {"var",  "var1", "vara", "vars",
                                     "varm", "varn", "vard"};
 static const char *const shapes[] = {"typed", "plain",   "no type", "contiguous",
                                      "gaps",  "ignored", "wrong",   "mixed"};
 
-/* ---- drawing ---- */
+/* ---- random arguments ---- */
 
 static MPI_Offset length_of(const struct access *a, int dim)
 {
@@ -18,148 +23,134 @@ static MPI_Offset length_of(const struct access *a, int dim)
     return a->kind == VAR ? d.length[d.unlimited] : d.numrecs;
 }
 
-/* A slab of which each process then takes a share, or all the same. */
+/* Chooses a random slab. Either each process accesses its share of the slab, or all
+ * processes access the whole slab. */
 static void draw_slab(struct access *a, bool strided)
 {
-    for (int i = 0; i < a->v->ndims; i++) {
-        MPI_Offset length = length_of(a, i);
-        uint64_t at = draw(1 << 20), many = draw(1 << 20), step = draw(9);
-        a->stride[i] = strided && step < 3 ? 1 + (MPI_Offset)step : 1;
-        if (length <= 0 || a->kind == VAR) {
-            a->count[i] = length;
-            continue;
-        }
-        a->start[i] = (MPI_Offset)(at % (uint64_t)length);
-        MPI_Offset most = (length - a->start[i] - 1) / a->stride[i] + 1;
-        a->count[i] = a->kind == VAR1 ? 1 : 1 + (MPI_Offset)(many % (uint64_t)most);
+    struct plan_slab *s = &a->slab;
+    s->ndims = a->v->ndims;
+    for (int i = 0; i < s->ndims; i++) {
+        const int64_t length = length_of(a, i);
+        const uint64_t at = draw(1 << 20), many = draw(1 << 20), step = draw(9);
+        const int64_t stride = strided && step < 3 ? 1 + (int64_t)step : 1;
+        s->stride[i] = stride;
+        s->count[i] = length;
+        if (length <= 0 || a->kind == VAR) continue;
+        plan_slab_set(s, i, length, at, many, stride);
+        if (a->kind == VAR1) s->count[i] = 1;
     }
 }
 
-static void take_share(struct access *a)
-{
-    if (a->v->ndims == 0) return;
-    int dim = (int)draw((uint64_t)a->v->ndims);
-    MPI_Offset low = a->count[dim] * d.rank / d.nprocs;
-    MPI_Offset high = a->count[dim] * (d.rank + 1) / d.nprocs;
-    a->count[dim] = high - low;
-    if (high > low) a->start[dim] += low * a->stride[dim];
-}
-
-/* Makes one argument a wrong one, or an unusual one. */
+/* Replaces one argument with an invalid or unusual one. */
 static void spoil(struct access *a)
 {
+    struct plan_slab *s = &a->slab;
     int dim = a->v->ndims == 0 ? 0 : (int)draw_own((uint64_t)a->v->ndims);
-    MPI_Offset length = a->v->shape[dim], huge = (MPI_Offset)1 << (40 + draw_own(23));
+    int64_t length = a->v->shape[dim], huge = (int64_t)1 << (40 + draw_own(23));
     bool grows = a->v->is_record && dim == 0 && a->put;
     switch (draw_own(15)) {
     case 0:
-        a->start[dim] = -1;
+        s->start[dim] = -1;
         break;
     case 1:
-        a->start[dim] = grows ? -5 : length;
+        s->start[dim] = grows ? -5 : length;
         break;
     case 2:
-        a->start[dim] = grows ? -huge : length + 3;
+        s->start[dim] = grows ? -huge : length + 3;
         break;
     case 3:
-        a->count[dim] = -1;
+        s->count[dim] = -1;
         break;
     case 4:
-        a->count[dim] = grows ? -huge : length + 1;
+        s->count[dim] = grows ? -huge : length + 1;
         break;
     case 5:
-        a->count[dim] = grows ? -2 : huge;
+        s->count[dim] = grows ? -2 : huge;
         break;
     case 6:
-        a->stride[dim] = 0;
+        s->stride[dim] = 0;
         break;
     case 7:
-        a->stride[dim] = -1;
+        s->stride[dim] = -1;
         break;
     case 8:
-        a->stride[dim] = grows ? -3 : huge;
+        s->stride[dim] = grows ? -3 : huge;
         break;
     case 9:
-        a->pstart = NULL;
+        a->no_start = true;
         break;
     case 10:
-        a->pcount = NULL;
+        a->no_count = true;
         break;
     case 11:
-        a->count[dim] = 0;
+        s->count[dim] = 0;
         break;
     case 12:
-        a->start[dim] = grows ? -1 : huge;
+        s->start[dim] = grows ? -1 : huge;
         break;
     case 13:
         a->imap[dim] = a->put ? 0 : 1;
         break;
     default:
-        a->start[dim] = grows ? 0 : length;
-        a->count[dim] = 0;
+        s->start[dim] = grows ? 0 : length;
+        s->count[dim] = 0;
     }
 }
 
-/* Is each argument what it should be? */
+/* Returns whether all arguments are valid. */
 static bool sound(const struct access *a)
 {
+    const struct plan_slab *s = &a->slab;
     bool all = true;
-    for (int i = 0; i < a->v->ndims && all; i++) {
-        MPI_Offset length = length_of(a, i), start = a->start[i], n = a->count[i];
+    for (int i = 0; i < s->ndims && all; i++) {
+        const int64_t length = length_of(a, i), start = s->start[i], n = s->count[i];
         all = start >= 0 && start <= length && n >= 0 && n <= length &&
-              a->stride[i] > 0 && a->stride[i] <= MOST &&
-              (n == 0 || start + (n - 1) * a->stride[i] < length);
+              s->stride[i] > 0 && s->stride[i] <= MOST &&
+              (n == 0 || start + (n - 1) * s->stride[i] < length);
     }
-    return all && (a->v->ndims == 0 || (a->pstart != NULL && a->pcount != NULL));
+    return all && (s->ndims == 0 || !(a->no_start || a->no_count));
 }
 
+/* Computes the index of each element of the slab in the variable and in memory. */
 static void enumerate(struct access *a)
 {
-    const struct differ_var *v = a->v;
-    int total = 1;
-    for (int i = 0; i < v->ndims; i++)
-        total *= (int)a->count[i];
-    for (int i = 0; i < total; i++) {
-        int rest = i, step = 1, element = 0, place = 0;
-        for (int k = v->ndims - 1; k >= 0; k--) {
-            int many = a->count[k] > 1 ? (int)a->count[k] : 1, index = rest % many;
-            element += ((int)a->start[k] + index * (int)a->stride[k]) * step;
-            place += index * (int)a->imap[k];
-            rest /= many;
-            step *= (int)v->shape[k];
-        }
-        a->element[i] = element;
-        a->place[i] = a->kind == VARM && a->pimap != NULL ? place : i;
+    a->n = (int)plan_slab_size(&a->slab);
+    for (int i = 0; i < a->n; i++) {
+        int64_t index[PLAN_RANK], place = 0;
+        plan_slab_index(&a->slab, i, index);
+        for (int k = 0; k < a->slab.ndims; k++)
+            place += index[k] * a->imap[k];
+        a->element[i] = (int)plan_slab_element(&a->slab, a->v->shape, i);
+        a->place[i] = a->kind == VARM && !a->no_imap ? (int)place : i;
         if (a->shape == GAPS) a->place[i] *= 2;
     }
-    a->n = total;
 }
 
-/* The slab as a list: its rows, or its elements one by one. */
+/* Divides the slab into a list of rows or single elements for varn. */
 static void make_list(struct access *a)
 {
     bool single = a->v->ndims == 0 || once_in(3);
     a->has_counts = !single || once_in(2);
     a->num = a->odd || !single ? 1 : a->n;
-    if (!single && !a->odd && a->v->ndims > 0) a->num = (int)a->count[0];
+    if (!single && !a->odd && a->v->ndims > 0) a->num = (int)a->slab.count[0];
     for (int i = 0; i < a->num; i++) {
         MPI_Offset *start = a->part[i][0], *count = a->part[i][1];
         int rest = i;
         for (int k = a->v->ndims - 1; k >= 0; k--) {
             bool whole = a->odd || (!single && k > 0);
-            int many = whole ? 1 : (int)a->count[k];
-            start[k] = a->start[k] + (many > 0 ? rest % many : 0);
-            count[k] = whole ? a->count[k] : 1;
+            int many = whole ? 1 : (int)a->slab.count[k];
+            start[k] = a->slab.start[k] + (many > 0 ? rest % many : 0);
+            count[k] = whole ? a->slab.count[k] : 1;
             rest /= many > 0 ? many : 1;
         }
-        a->starts[i] = a->pstart == NULL ? NULL : start;
-        a->counts[i] = a->pcount == NULL ? NULL : count;
+        a->starts[i] = a->no_start ? NULL : start;
+        a->counts[i] = a->no_count ? NULL : count;
     }
 }
 
 static void make_memory(struct access *a)
 {
-    MPI_Datatype one = memories[a->memory].type, mixed[2] = {MPI_INT, MPI_SHORT};
+    MPI_Datatype one = calls_types[a->memory].mpi(), mixed[2] = {MPI_INT, MPI_SHORT};
     int lengths[2] = {1, 1}, n = a->n > 0 ? a->n : 1;
     MPI_Aint at[2] = {0, 4};
     a->buftype = one;
@@ -167,7 +158,7 @@ static void make_memory(struct access *a)
     switch (a->shape) {
     case NO_TYPE:
         a->buftype = MPI_DATATYPE_NULL;
-        a->bufcount = (MPI_Offset)draw_own(3); /* whatever */
+        a->bufcount = (MPI_Offset)draw_own(3); /* the function ignores the count */
         break;
     case CONTIGUOUS:
         MPI_Type_contiguous(n, one, &a->buftype);
@@ -192,37 +183,52 @@ static void make_memory(struct access *a)
     a->bufcount = a->shape == MIXED ? n : a->n > 0;
 }
 
-/* The elements as they lie in the file. */
+/* Creates the MPI type for vard, which describes the elements' offsets in the file. */
 static void make_filetype(struct access *a)
 {
     MPI_Aint at[MOST];
     int ones[MOST];
     MPI_Offset recsize = 0;
-    MPI_Datatype one = memories[a->memory].type;
+    MPI_Datatype one = calls_types[a->memory].mpi();
     int per = a->v->is_record ? a->v->nelems / MAX_RECORDS : a->v->nelems;
     ncmpi_inq_recsize(d.ncid, &recsize);
     for (int i = 0; i < a->n; i++) {
         ones[i] = 1;
         at[i] = a->element[i] / per * (MPI_Aint)recsize +
-                a->element[i] % per * (MPI_Aint)memories[a->memory].size;
+                a->element[i] % per * (MPI_Aint)plan_memory_size(a->memory);
     }
     MPI_Type_create_hindexed(a->n, ones, at, one, &a->filetype);
     MPI_Type_commit(&a->filetype);
 }
 
+/* Chooses the types in memory of a put. Pending puts of any process and the puts that
+ * follow them may write the same elements in any order, so their values depend only on
+ * the variable, the element and d.epoch. Therefore either the values are small, and fit
+ * into the type in memory that was chosen, or all puts use the variable's own type and
+ * one other. */
+static void draw_exact(struct access *a)
+{
+    const uint64_t x = splitmix_hash((uint64_t)d.epoch << 8 | (uint64_t)(a->v - d.vars));
+    const int own = plan_memory_of(a->v->type);
+    a->exact = x % 3 == 0 ? -1 : 1 + (int)(x / 3 % (MEMORY_TYPES - 1));
+    if (own < 0 || own == MEMORY_TEXT || a->exact < 0) return;
+    a->memory = a->memory % 2 ? own : a->exact;
+}
+
 static void draw_memory(struct access *a, bool same)
 {
-    uint64_t choice = same ? draw(NMEMORY - 1) : draw_own(NMEMORY - 1);
+    uint64_t choice = same ? draw(MEMORY_TYPES - 1) : draw_own(MEMORY_TYPES - 1);
+    const int own = plan_memory_of(a->v->type);
     bool text = a->v->type == NC_CHAR, swap = draw_own(60) == 0;
-    a->memory = text ? TEXT : 1 + (int)choice;
-    if (swap) a->memory = text ? 5 : TEXT;
+    a->memory = text ? MEMORY_TEXT : 1 + (int)choice;
+    if (a->put) draw_exact(a);
+    if (swap) a->memory = text ? MEMORY_INT : MEMORY_TEXT;
     a->shape = (enum shape)draw_own(2 * NSHAPES);
     if (a->shape >= NSHAPES) a->shape = TYPED;
     if (a->shape >= WRONG && draw_own(3) > 0) a->shape = PLAIN;
     if (a->kind == VARD) a->shape = PLAIN;
-    if (a->kind == VARD || a->shape == NO_TYPE)
-        a->memory = memory_of(a->v->type) < 0 ? 5 : memory_of(a->v->type);
-    /* Maps and gaps together would reach too far. */
+    if (a->kind == VARD || a->shape == NO_TYPE) a->memory = own < 0 ? MEMORY_INT : own;
+    /* A map with gaps would exceed the buffer. */
     if (a->kind == VARM && a->shape == GAPS) a->shape = PLAIN;
     if (swap && a->kind != VARD)
         a->shape = TYPED; /* PnetCDF 1.12 crashes with other shapes */
@@ -235,8 +241,9 @@ static void fill_buffer(struct access *a)
     memset(a->room, 0x5a, sizeof a->room);
     if (!a->put) return;
     for (int i = 0; i < a->n; i++) {
-        int value = (a->element[i] * 7 + d.epoch * 31) % 100;
-        memory_put(a->buf, a->memory, a->place[i], value, a->wild);
+        const uint64_t seed = (uint64_t)d.epoch << 8 | (uint64_t)a->element[i];
+        memory_put(a->buf, a->memory, a->place[i], a->v->type,
+                   value_draw(a->v->type, a->exact, seed), seed, a->wild);
     }
 }
 
@@ -267,38 +274,36 @@ struct access *access_draw(bool put, bool posted)
     bool there = a->varid >= 0 && a->varid < d.nvars;
     a->v = there ? &d.vars[a->varid] : &nothing;
     a->kind = draw_kind(posted);
-    /* PnetCDF 1.12 waits for all that is pending in a blocking call of many parts. */
+    /* In PnetCDF 1.12 a blocking varn call also completes all pending requests. */
     if (a->kind == VARN && !posted && requests_any()) a->kind = VARA;
     a->mode = draw_mode(put, posted);
-    bool same = a->kind == VAR || a->kind == VAR1 || once_in(5),
+    bool same = a->kind == VAR || a->kind == VAR1 || a->v->ndims == 0 || once_in(5),
          spoilt = draw_own(9) == 0;
     bool wild = !same && once_in(6) && !requests_pending();
-    if (d.numrecs > MAX_RECORDS) there = false; /* a difference: too many to follow */
+    if (d.numrecs > MAX_RECORDS) there = false; /* too many records to track */
     if (a->v->nelems == 0 || (!there && a->v != &nothing)) {
         free(a);
         return NULL;
     }
     if (!requests_pending()) d.epoch++;
     draw_slab(a, a->kind == VARS || a->kind == VARM);
-    if (!same) take_share(a);
+    const int dim = same || a->v->ndims == 0 ? 0 : (int)draw((uint64_t)a->v->ndims);
+    if (!same) a->slab = plan_slab_share(&a->slab, dim, d.rank, d.nprocs);
     a->wild = wild;
-    MPI_Offset step = 1;
+    int64_t step = 1;
+    bool strided = false;
     for (int i = 0; i < a->v->ndims; i++) {
         a->imap[i] = step;
-        step *= a->count[i] > 0 ? a->count[i] : 1;
+        step *= a->slab.count[i] > 0 ? a->slab.count[i] : 1;
         if (draw_own(12) == 0) step *= 2;
+        strided |= a->slab.stride[i] != 1;
     }
-    a->pstart = a->start;
-    a->pcount = a->count;
-    a->pstride = draw_own(8) == 0 ? NULL : a->stride;
-    a->pimap = draw_own(8) == 0 ? NULL : a->imap;
-    if (a->pstride == NULL)
-        for (int i = 0; i < a->v->ndims; i++)
-            if (a->stride[i] != 1) a->pstride = a->stride;
+    a->no_stride = draw_own(8) == 0 && !strided;
+    a->no_imap = draw_own(8) == 0;
     bool whole = a->kind == VAR || a->kind == VARD;
     if (spoilt && !whole && !(a->kind == VAR1 && a->v->ndims == 0)) spoil(a);
     for (int i = 0; i < a->v->ndims && a->kind == VAR1; i++)
-        a->count[i] = 1;
+        a->slab.count[i] = 1;
     draw_memory(a, same);
     if (sound(a)) {
         enumerate(a);
@@ -327,111 +332,48 @@ void access_free(struct access *a)
     free(a);
 }
 
-/* ---- calling ---- */
+/* ---- calls ---- */
 
-/* A pointer to a function with these arguments. */
-#define AS(...) ((int (*)(int, int, __VA_ARGS__))f)
-#define AT      const MPI_Offset *
-#define LIST    int, MPI_Offset *const *, MPI_Offset *const *
-#define FLEX    void *, MPI_Offset, MPI_Datatype
-
-static int call_typed(const struct access *a, differ_function *f)
+static int call_vard(const struct access *a)
 {
-    const MPI_Offset *s = a->pstart, *n = a->pcount, *t = a->pstride, *m = a->pimap;
-    MPI_Offset *const *counts = a->has_counts ? a->counts : NULL;
-    int id = a->ncid, v = a->varid;
-    void *b = a->buf;
-    switch (a->kind) {
-    case VAR:
-        return AS(void *)(id, v, b);
-    case VAR1:
-        return AS(AT, void *)(id, v, s, b);
-    case VARA:
-        return AS(AT, AT, void *)(id, v, s, n, b);
-    case VARS:
-        return AS(AT, AT, AT, void *)(id, v, s, n, t, b);
-    case VARM:
-        return AS(AT, AT, AT, AT, void *)(id, v, s, n, t, m, b);
-    default:
-        return AS(LIST, void *)(id, v, a->num, a->starts, counts, b);
-    }
+    const bool all = a->mode == TOGETHER;
+    if (a->put)
+        return (all ? ncmpi_put_vard_all : ncmpi_put_vard)(
+            a->ncid, a->varid, a->filetype, a->buf, a->bufcount, a->buftype);
+    return (all ? ncmpi_get_vard_all : ncmpi_get_vard)(a->ncid, a->varid, a->filetype,
+                                                       a->buf, a->bufcount, a->buftype);
 }
 
-static int call_flexible(const struct access *a, differ_function *f)
+static int call_by_name(struct access *a, const char *name)
 {
-    const MPI_Offset *s = a->pstart, *n = a->pcount, *t = a->pstride, *m = a->pimap;
-    MPI_Offset *const *counts = a->has_counts ? a->counts : NULL, bn = a->bufcount;
-    MPI_Datatype bt = a->buftype;
-    int id = a->ncid, v = a->varid;
-    void *b = a->buf;
-    switch (a->kind) {
-    case VAR:
-        return AS(FLEX)(id, v, b, bn, bt);
-    case VAR1:
-        return AS(AT, FLEX)(id, v, s, b, bn, bt);
-    case VARA:
-        return AS(AT, AT, FLEX)(id, v, s, n, b, bn, bt);
-    case VARS:
-        return AS(AT, AT, AT, FLEX)(id, v, s, n, t, b, bn, bt);
-    case VARM:
-        return AS(AT, AT, AT, AT, FLEX)(id, v, s, n, t, m, b, bn, bt);
-    case VARD:
-        return AS(MPI_Datatype, FLEX)(id, v, a->filetype, b, bn, bt);
-    default:
-        return AS(LIST, FLEX)(id, v, a->num, a->starts, counts, b, bn, bt);
+    MPI_Offset where[4][PLAN_RANK];
+    struct calls_args args = {.ncid = a->ncid,
+                              .varid = a->varid,
+                              .start = a->no_start ? NULL : where[0],
+                              .count = a->no_count ? NULL : where[1],
+                              .stride = a->no_stride ? NULL : where[2],
+                              .imap = a->no_imap ? NULL : where[3],
+                              .num = a->num,
+                              .starts = a->starts,
+                              .counts = a->has_counts ? a->counts : NULL,
+                              .buf = a->buf,
+                              .bufcount = a->bufcount,
+                              .buftype = a->buftype,
+                              .req = &a->request};
+    for (int i = 0; i < a->slab.ndims; i++) {
+        where[0][i] = a->slab.start[i];
+        where[1][i] = a->slab.count[i];
+        where[2][i] = a->slab.stride[i];
+        where[3][i] = a->imap[i];
     }
+    return a->kind == VARD ? call_vard(a) : function(name)->run(&args);
 }
 
-static int post_typed(struct access *a, differ_function *f)
-{
-    const MPI_Offset *s = a->pstart, *n = a->pcount, *t = a->pstride, *m = a->pimap;
-    MPI_Offset *const *counts = a->has_counts ? a->counts : NULL;
-    int id = a->ncid, v = a->varid, *r = &a->request;
-    void *b = a->buf;
-    switch (a->kind) {
-    case VAR:
-        return AS(void *, int *)(id, v, b, r);
-    case VAR1:
-        return AS(AT, void *, int *)(id, v, s, b, r);
-    case VARA:
-        return AS(AT, AT, void *, int *)(id, v, s, n, b, r);
-    case VARS:
-        return AS(AT, AT, AT, void *, int *)(id, v, s, n, t, b, r);
-    case VARM:
-        return AS(AT, AT, AT, AT, void *, int *)(id, v, s, n, t, m, b, r);
-    default:
-        return AS(LIST, void *, int *)(id, v, a->num, a->starts, counts, b, r);
-    }
-}
-
-static int post_flexible(struct access *a, differ_function *f)
-{
-    const MPI_Offset *s = a->pstart, *n = a->pcount, *t = a->pstride, *m = a->pimap;
-    MPI_Offset *const *counts = a->has_counts ? a->counts : NULL, bn = a->bufcount;
-    MPI_Datatype bt = a->buftype;
-    int id = a->ncid, v = a->varid, *r = &a->request;
-    void *b = a->buf;
-    switch (a->kind) {
-    case VAR:
-        return AS(FLEX, int *)(id, v, b, bn, bt, r);
-    case VAR1:
-        return AS(AT, FLEX, int *)(id, v, s, b, bn, bt, r);
-    case VARA:
-        return AS(AT, AT, FLEX, int *)(id, v, s, n, b, bn, bt, r);
-    case VARS:
-        return AS(AT, AT, AT, FLEX, int *)(id, v, s, n, t, b, bn, bt, r);
-    case VARM:
-        return AS(AT, AT, AT, AT, FLEX, int *)(id, v, s, n, t, m, b, bn, bt, r);
-    default:
-        return AS(LIST, FLEX, int *)(id, v, a->num, a->starts, counts, b, bn, bt, r);
-    }
-}
-
-static void tell_offsets(const char *what, int n, const MPI_Offset *values)
+static void print_offsets(const char *what, int n, bool is_null, const int64_t *values)
 {
     put_out(", %s", what);
-    if (values == NULL) put_out(" NULL");
-    for (int i = 0; i < n && values != NULL; i++)
+    if (is_null) put_out(" NULL");
+    for (int i = 0; i < n && !is_null; i++)
         put_out(" %lld", (long long)values[i]);
 }
 
@@ -441,15 +383,16 @@ static void tell(const struct access *a, const char *name)
     call("%s(%d", name, a->varid);
     if (a->kind == VARN)
         put_out(", %d parts, counts %s", a->num, a->has_counts ? "given" : "NULL");
-    if (a->kind != VAR) tell_offsets("start", n, a->pstart);
-    if (a->kind > VAR1) tell_offsets("count", n, a->pcount);
-    if (a->kind == VARS || a->kind == VARM) tell_offsets("stride", n, a->pstride);
-    if (a->kind == VARM) tell_offsets("imap", n, a->pimap);
-    put_out(", %s %s %d%s)", shapes[a->shape], memories[a->memory].name, (int)a->bufcount,
-            a->wild ? " wild" : "");
+    if (a->kind != VAR) print_offsets("start", n, a->no_start, a->slab.start);
+    if (a->kind > VAR1) print_offsets("count", n, a->no_count, a->slab.count);
+    if (a->kind == VARS || a->kind == VARM)
+        print_offsets("stride", n, a->no_stride, a->slab.stride);
+    if (a->kind == VARM) print_offsets("imap", n, a->no_imap, a->imap);
+    put_out(", %s %s %d%s)", shapes[a->shape], calls_types[a->memory].name,
+            (int)a->bufcount, a->wild ? " wild" : "");
 }
 
-/* What was never written may be anything, also out of range. */
+/* A value that was never written may be out of range, so NC_ERANGE is not printed. */
 void access_came(const struct access *a, int err, const unsigned char *skip)
 {
     bool known = !a->odd && a->n > 0;
@@ -462,23 +405,22 @@ int access_run(struct access *a)
 {
     static const char *const before[] = {"", "", "i", "b"};
     char name[60];
-    bool flexible = a->shape != TYPED, post = a->mode >= POSTED;
+    bool flexible = a->shape != TYPED;
     snprintf(name, sizeof name, "%s%s_%s%s%s%s", before[a->mode], a->put ? "put" : "get",
              kinds[a->kind], flexible ? "" : "_",
-             flexible ? "" : memories[a->memory].name, a->mode == TOGETHER ? "_all" : "");
+             flexible ? "" : calls_types[a->memory].name,
+             a->mode == TOGETHER ? "_all" : "");
     tell(a, name);
-    differ_function *f = function("%s", name);
-    int err = post ? (flexible ? post_flexible(a, f) : post_typed(a, f))
-                   : (flexible ? call_flexible(a, f) : call_typed(a, f));
+    int err = call_by_name(a, name);
     access_came(a, err, NULL);
     return err;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 void access_show(const struct access *a, const unsigned char *skip)
 {
-    size_t size = (size_t)memories[a->memory].size, inside = 0;
+    size_t size = plan_memory_size(a->memory), inside = 0;
     static unsigned char taken[sizeof a->room];
     memset(taken, 0, sizeof taken);
     for (int i = 0; i < a->n; i++) {
@@ -500,8 +442,10 @@ void access_written(struct access *a, int err)
     bool good = err == NC_NOERR || err == NC_ERANGE;
     for (int i = 0; i < a->n && good && !a->odd; i++)
         mine[a->element[i]] = 1;
-    mine[MOST] = good && a->odd; /* who knows what it wrote */
-    /* In safe mode all are told of a mistake. Here values of the others are written. */
+    mine[MOST] = good && a->odd; /* any element may have been written to */
+    /* In safe mode, an error on one process is returned on all processes. This library
+     * still writes the values of the other processes and PnetCDF does not, so the
+     * comparison ends here. */
     if (d.safe && a->mode == TOGETHER && !everywhere(good ? NC_NOERR : err))
         put_out("~~\n");
     MPI_Allreduce(mine, all, MOST + 1, MPI_UNSIGNED_CHAR, MPI_BOR, MPI_COMM_WORLD);
@@ -567,19 +511,17 @@ void access_post(void)
     requests_mark();
 }
 
-/* Several variables in one call. */
+/* Accesses several variables in one mput or mget call. */
 void access_many(void)
 {
-    typedef int many(int, int, int *, MPI_Offset *const *, MPI_Offset *const *,
-                     void *const *, const MPI_Offset *, const MPI_Datatype *);
     enum { MANY = 3 };
     struct access *a[MANY];
-    MPI_Offset *starts[MANY], *counts[MANY], bufcounts[MANY];
+    MPI_Offset where[MANY][2][PLAN_RANK], *starts[MANY], *counts[MANY], bufcounts[MANY];
     MPI_Datatype types[MANY];
     void *bufs[MANY];
     int varids[MANY], n = 0;
     bool put = once_in(2);
-    if (requests_any()) return; /* as with many parts */
+    if (requests_any()) return; /* PnetCDF's call would also complete these requests */
     for (int i = 0; i < MANY; i++) {
         a[n] = access_draw(put, false);
         if (a[n] == NULL) continue;
@@ -587,13 +529,17 @@ void access_many(void)
         int all;
         MPI_Allreduce(&(int){fits}, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         for (int k = 0; k < n && all; k++)
-            all = a[k]->v != a[n]->v; /* not twice the same */
+            all = a[k]->v != a[n]->v; /* each variable may occur only once in the call */
         if (!all) {
             access_free(a[n]);
             continue;
         }
-        starts[n] = a[n]->start;
-        counts[n] = a[n]->count;
+        for (int k = 0; k < a[n]->slab.ndims; k++) {
+            where[n][0][k] = a[n]->slab.start[k];
+            where[n][1][k] = a[n]->slab.count[k];
+        }
+        starts[n] = where[n][0];
+        counts[n] = where[n][1];
         bufcounts[n] = a[n]->bufcount;
         types[n] = a[n]->buftype;
         bufs[n] = a[n]->buf;
@@ -609,8 +555,14 @@ void access_many(void)
         done();
     }
     call("%s(%d)", called, n);
-    int err = ((many *)function("%s", called))(d.ncid, n, varids, starts, counts, bufs,
-                                               bufcounts, types);
+    int err = function(called)->run(&(struct calls_args){.ncid = d.ncid,
+                                                         .num = n,
+                                                         .varids = varids,
+                                                         .starts = starts,
+                                                         .counts = counts,
+                                                         .bufs = bufs,
+                                                         .bufcounts = bufcounts,
+                                                         .buftypes = types});
     bool odd = false;
     for (int i = 0; i < n; i++)
         odd |= a[i]->odd;
@@ -620,7 +572,7 @@ void access_many(void)
         access_show(a[i], NULL);
     done();
     for (int i = 0; i < n; i++) {
-        a[i]->odd |= err != NC_NOERR; /* some may have been written */
+        a[i]->odd |= err != NC_NOERR; /* some of the elements may have been written */
         if (put) access_written(a[i], err == NC_NOERR ? err : NC_ERANGE);
         access_free(a[i]);
     }

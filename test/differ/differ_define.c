@@ -1,4 +1,5 @@
-/* Steps that define, describe and ask. */
+/* Steps that define dimensions and variables, put and get attributes, and make inquiries.
+ * Sometimes an output argument is NULL. */
 #include "differ.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static int some_dims(int *dimids)
         bool unlimited = dimid == d.unlimited && n > 0,
              good = dimid >= 0 && dimid < d.ndims;
         if (unlimited && !once_in(10)) continue;
-        if (good && d.length[dimid] > 6 && dimid != d.unlimited) continue; /* gigabytes */
+        if (good && d.length[dimid] > 6 && dimid != d.unlimited) continue; /* too large */
         dimids[n++] = dimid;
     }
     return n;
@@ -57,7 +58,7 @@ void define_var(void)
         put_out(" %d", dimids[i]);
     put_out(")");
     int err = came(ncmpi_def_var(ncid, name, type, ndims, null ? NULL : dimids,
-                                 &varid)); /* PnetCDF 1.12 crashes without */
+                                 &varid)); /* PnetCDF 1.12 crashes if varid is NULL */
     put_out(" %d", varid);
     done();
     if (everywhere(err)) look();
@@ -103,7 +104,7 @@ void fill_record(void)
 {
     int ncid = an_id(), varid = a_varid(false);
     MPI_Offset record = (MPI_Offset)draw(MAX_RECORDS);
-    /* PnetCDF 1.12 goes on after a mistake, and may crash. */
+    /* PnetCDF 1.12 continues after an invalid argument, and may crash. */
     if ((d.state != COLLECTIVE || varid < 0 || varid >= d.nvars) && !once_in(20)) return;
     if (once_in(15)) record = -1;
     call("fill_var_rec(%d, %lld)", varid, (long long)record);
@@ -144,7 +145,7 @@ static const char *att_name(void)
     return once_in(5) ? _FillValue : a_name("att");
 }
 
-/* All there is to know of it. */
+/* Prints an attribute's type, length and values. */
 static void show_att(int ncid, int varid, const char *name)
 {
     nc_type type = -1;
@@ -165,12 +166,15 @@ static void show_att(int ncid, int varid, const char *name)
     done();
 }
 
-typedef int put_text(int, int, const char *, MPI_Offset, const void *);
-typedef int put_typed(int, int, const char *, nc_type, MPI_Offset, const void *);
+static void put_random(void *values, int memory, int i, nc_type type, bool wild)
+{
+    const uint64_t seed = draw(1 << 20);
+    memory_put(values, memory, i, type, value_draw(type, memory, seed), seed, wild);
+}
 
 void put_att(void)
 {
-    int ncid = an_id(), varid = a_varid(true), memory = (int)draw(NMEMORY), err;
+    int ncid = an_id(), varid = a_varid(true), memory = (int)draw(MEMORY_TYPES), err;
     char name_at[320];
     const char *name = att_name();
     unsigned char values[16 * MOST_ATT] = {0};
@@ -179,14 +183,15 @@ void put_att(void)
     bool own_type = once_in(3), wild = once_in(8), null = once_in(30),
          untyped = once_in(10);
     if (name != NULL) name = strcpy(name_at, name);
-    if (memory == TEXT) type = NC_CHAR;
-    if (own_type && varid >= 0 && varid < d.nvars && memory != TEXT)
+    if (memory == MEMORY_TEXT) type = NC_CHAR;
+    if (own_type && varid >= 0 && varid < d.nvars && memory != MEMORY_TEXT)
         type = d.vars[varid].type;
     if (once_in(40)) type = 13 * (nc_type)draw(2);
     if (once_in(25)) n = -1 - (MPI_Offset)draw(2);
+    const int own = plan_memory_of(type);
     for (int i = 0; i < MOST_ATT; i++)
-        memory_put(values, memory, i, (int)draw(100), wild);
-    call("put_att%s%s(%d, ", untyped ? "" : "_", untyped ? "" : memories[memory].name,
+        put_random(values, untyped && own >= 0 ? own : memory, i, type, wild);
+    call("put_att%s%s(%d, ", untyped ? "" : "_", untyped ? "" : calls_types[memory].name,
          varid);
     put_name(name);
     put_out(", type %d, %lld%s%s)", type, (long long)n, wild ? ", wild" : "",
@@ -194,29 +199,28 @@ void put_att(void)
     const void *from = null ? NULL : values;
     if (untyped)
         err = ncmpi_put_att(ncid, varid, name, type, n, from);
-    else if (memory == TEXT)
-        err = ((put_text *)function("put_att_text"))(ncid, varid, name, n, from);
+    else if (memory == MEMORY_TEXT)
+        err = ncmpi_put_att_text(ncid, varid, name, n, from);
     else
-        err = ((put_typed *)function("put_att_%s", memories[memory].name))(
-            ncid, varid, name, type, n, from);
+        err = att_function(memory)->put(ncid, varid, name, type, n, from);
     simple(err);
     if (err == NC_NOERR || err == NC_ERANGE) show_att(ncid, varid, name);
 }
 
 void get_att(void)
 {
-    typedef int get_typed(int, int, const char *, void *);
-    int ncid = an_id(), varid = a_varid(true), memory = (int)draw(NMEMORY);
+    int ncid = an_id(), varid = a_varid(true), memory = (int)draw(MEMORY_TYPES);
     const char *name = att_name();
     unsigned char values[16 * 64];
     MPI_Offset n = 0;
     memset(values, 0x55, sizeof values);
     if (ncmpi_inq_attlen(d.ncid, varid, name, &n) != NC_NOERR) n = 0;
-    call("get_att_%s(%d, ", memories[memory].name, varid);
+    call("get_att_%s(%d, ", calls_types[memory].name, varid);
     put_name(name);
     put_out(")");
-    int err = came(((get_typed *)function("get_att_%s", memories[memory].name))(
-        ncid, varid, name, values));
+    int err = came(memory == MEMORY_TEXT
+                       ? ncmpi_get_att_text(ncid, varid, name, (char *)values)
+                       : att_function(memory)->get(ncid, varid, name, values));
     if (err == NC_NOERR || err == NC_ERANGE)
         for (int i = 0; i < n; i++)
             memory_show(values, memory, i);
@@ -297,21 +301,26 @@ void other_att(void)
     }
 }
 
-/* ---- questions ---- */
+/* ---- inquiries ---- */
 
-typedef int ask_int(int, int *);
-typedef int ask_offset(int, MPI_Offset *);
+#define ASK(name)                                                                        \
+    {                                                                                    \
+#name, ncmpi_inq_##name                                                          \
+    }
 
 static void ask_ints(int ncid)
 {
-    static const char *const names[] = {"ndims",    "nvars",        "natts",
-                                        "unlimdim", "num_rec_vars", "num_fix_vars",
-                                        "format",   "version",      "nreqs"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    static const struct {
+        const char *name;
+        int (*ask)(int, int *);
+    } asks[] = {ASK(ndims),    ASK(nvars),        ASK(natts),
+                ASK(unlimdim), ASK(num_rec_vars), ASK(num_fix_vars),
+                ASK(format),   ASK(version),      ASK(nreqs)};
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
         int value = -7;
         bool wanted = !once_in(20);
-        call("inq_%s()", names[i]);
-        came(((ask_int *)function("inq_%s", names[i]))(ncid, wanted ? &value : NULL));
+        call("inq_%s()", asks[i].name);
+        came(asks[i].ask(ncid, wanted ? &value : NULL));
         put_out(" %d", value);
         done();
     }
@@ -319,15 +328,18 @@ static void ask_ints(int ncid)
 
 static void ask_offsets(int ncid)
 {
-    /* What the last three say, each library has its own way to count. */
-    static const char *const names[] = {"recsize",     "buffer_usage",  "buffer_size",
-                                        "header_size", "header_extent", "put_size",
-                                        "get_size"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    /* Prints only the first three values, because later ones may differ between
+     * libraries. */
+    static const struct {
+        const char *name;
+        int (*ask)(int, MPI_Offset *);
+    } asks[] = {ASK(recsize),       ASK(buffer_usage), ASK(buffer_size), ASK(header_size),
+                ASK(header_extent), ASK(put_size),     ASK(get_size)};
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
         MPI_Offset value = -7;
         bool wanted = !once_in(20);
-        call("inq_%s()", names[i]);
-        came(((ask_offset *)function("inq_%s", names[i]))(ncid, wanted ? &value : NULL));
+        call("inq_%s()", asks[i].name);
+        came(asks[i].ask(ncid, wanted ? &value : NULL));
         if (i < 3) put_out(" %lld", (long long)value);
         done();
     }
@@ -347,7 +359,7 @@ static void ask_file(int ncid)
     call("inq_file_info()");
     if (simple(ncmpi_inq_file_info(ncid, &info)) == NC_NOERR) MPI_Info_free(&info);
     call("inq_file_format()");
-    bool there = d.state != DEFINE; /* the header is in the file */
+    bool there = d.state != DEFINE; /* in define mode, there may not be a header yet */
     came(there ? ncmpi_inq_file_format(d.path, &format) : NC_NOERR);
     put_out(" %d", format);
     done();
@@ -396,7 +408,7 @@ void ask_var(void)
     put_name(found);
     done();
     call("inq_vartype(%d)", varid);
-    came(ncmpi_inq_vartype(ncid, varid, &type)); /* PnetCDF 1.12 crashes without */
+    came(ncmpi_inq_vartype(ncid, varid, &type)); /* NULL would crash PnetCDF 1.12 */
     put_out(" %d", type);
     done();
     call("inq_varndims(%d)", varid);

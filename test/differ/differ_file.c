@@ -1,5 +1,5 @@
-/* What a file holds, read without any library: everything its header says but where the
- * data lies, and the bytes of the elements that the calls should have written. */
+/* Prints a file's contents without using any library: the header, except for the
+ * variables' offsets, and the bytes of all known elements. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 struct reader {
     const unsigned char *bytes;
     size_t size, at;
-    int wide; /* bytes of a count */
+    int wide; /* size of a count in bytes (4 or 8) */
     bool bad;
 };
 
@@ -31,7 +31,7 @@ static uint64_t count(struct reader *r)
     return r->bad ? 0 : value;
 }
 
-/* With the padding. */
+/* Prints n bytes and their padding. */
 static void bytes(struct reader *r, uint64_t n)
 {
     n = (n + 3) / 4 * 4;
@@ -81,7 +81,7 @@ static void data(struct reader *r, const struct differ_var *v, uint64_t begin,
     }
 }
 
-/* Bytes of one record, of all variables together. */
+/* Returns the total size of a record, summed over all record variables. */
 static uint64_t record_size(void)
 {
     uint64_t sum = 0, last = 0;
@@ -132,7 +132,7 @@ static void header(struct reader *r)
 
 void differ_file(const char *path)
 {
-    enum { READ = 1 << 22 }; /* what lies behind is of variables too large to follow */
+    enum { READ = 1 << 22 }; /* later bytes belong to untracked variables */
     FILE *file = fopen(path, "rb");
     unsigned char *all = malloc(READ);
     if (file == NULL || all == NULL) {

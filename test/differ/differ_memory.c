@@ -1,43 +1,16 @@
-/* Values in memory and in files, and functions by their names. */
-#define _GNU_SOURCE 1
-#include <dlfcn.h>
-#include <stdarg.h>
+/* Sets and prints values of any type in memory, and finds library functions by name. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "differ.h"
 
-const struct memory memories[NMEMORY] = {
-    {"text", MPI_CHAR, 1},
-    {"schar", MPI_SIGNED_CHAR, 1},
-    {"uchar", MPI_UNSIGNED_CHAR, 1},
-    {"short", MPI_SHORT, 2},
-    {"ushort", MPI_UNSIGNED_SHORT, 2},
-    {"int", MPI_INT, 4},
-    {"uint", MPI_UNSIGNED, 4},
-    {"long", MPI_LONG, sizeof(long)},
-    {"float", MPI_FLOAT, 4},
-    {"double", MPI_DOUBLE, 8},
-    {"longlong", MPI_LONG_LONG_INT, 8},
-    {"ulonglong", MPI_UNSIGNED_LONG_LONG, 8},
-};
-enum { FLOAT = 8, DOUBLE = 9, ULONGLONG = 11 };
-
-static const int memory_types[] = {-1, 1, 0, 3, 5, 8, 9, 2, 4, 6, 10, 11};
-enum { NTYPES = sizeof memory_types / sizeof memory_types[0] };
-
-int memory_of(nc_type type)
-{
-    return type < 1 || type >= NTYPES ? -1 : memory_types[type];
-}
-
 int external_size(nc_type type)
 {
-    int memory = memory_of(type);
-    return memory < 0 ? 0 : memories[memory].size;
+    const int memory = plan_memory_of(type);
+    return memory < 0 ? 0 : (int)plan_memory_size(memory);
 }
 
-/* Numbers at the bounds of types. */
+/* Values near the limits of integer types. */
 static const long long whole[] = {-1,
                                   127,
                                   128,
@@ -65,64 +38,82 @@ static const long long whole[] = {-1,
 static const double broken[] = {1e300, -1e300, 3.5e38, -3.5e38, 1e19,  99.7,
                                 -0.5,  -99.7,  3.4e38, 1e-50,   -1e19, 255.5};
 
-void memory_put(void *to, int memory, int at, int value, bool wild)
+static bool is_real(int memory)
+{
+    return memory == MEMORY_FLOAT || memory == MEMORY_DOUBLE;
+}
+
+uint64_t value_draw(nc_type type, int memory, uint64_t seed)
+{
+    const int own = plan_memory_of(type);
+    uint64_t value = 0;
+    if (own >= 0 && own != MEMORY_TEXT && memory < 0) {
+        (void)plan_convert(5, NC_UBYTE, seed % 100, own, &value);
+        return value;
+    }
+    if (memory < 0) memory = own;
+    if (own < 0 || (own == MEMORY_TEXT) != (memory == MEMORY_TEXT)) return 'a';
+    do {
+        value = plan_value(type, memory, seed++ << 16);
+    } while (is_real(own) && plan_number(own, value) != plan_number(own, value));
+    return value;
+}
+
+static uint64_t wild_value(int memory, uint64_t seed)
 {
     enum {
         NWHOLE = sizeof whole / sizeof whole[0],
         NBROKEN = sizeof broken / sizeof broken[0]
     };
-    char *place = (char *)to + (size_t)at * (size_t)memories[memory].size;
-    bool chosen = wild && value % 3 == 0;
-    long long number = chosen ? whole[value % NWHOLE] : value;
-    double real = chosen && value % 2 == 1 ? broken[value % NBROKEN] : (double)number;
-    float narrow = real > 3.4e38 ? 3.4e38F : real < -3.4e38 ? -3.4e38F : (float)real;
-    if (memory == TEXT) {
-        *place = (char)('a' + value % 26);
-    } else if (memory == FLOAT) {
-        memcpy(place, &narrow, sizeof narrow);
-    } else if (memory == DOUBLE) {
-        memcpy(place, &real, sizeof real);
-    } else {
-        memcpy(place, &number, (size_t)memories[memory].size); /* little-endian */
-    }
+    const long long number = whole[seed % NWHOLE];
+    double real = seed % 2 ? broken[seed % NBROKEN] : (double)number;
+    uint64_t bits, narrow;
+    if (!is_real(memory)) return (uint64_t)number;
+    if (memory == MEMORY_FLOAT)
+        real = real > 3.4e38 ? 3.4e38 : real < -3.4e38 ? -3.4e38 : real;
+    memcpy(&bits, &real, sizeof bits);
+    (void)plan_convert(5, NC_DOUBLE, bits, memory, &narrow);
+    return narrow;
+}
+
+void memory_put(void *to, int memory, int at, nc_type type, uint64_t value, uint64_t seed,
+                bool wild)
+{
+    const int own = plan_memory_of(type);
+    uint64_t converted = value;
+    if (wild && seed % 3 == 0 && memory != MEMORY_TEXT)
+        converted = wild_value(memory, seed);
+    else if (own >= 0 && own != MEMORY_TEXT && memory != MEMORY_TEXT)
+        (void)plan_convert(5, type, value, memory, &converted);
+    plan_store(to, memory, at, converted);
 }
 
 void memory_show(const void *from, int memory, int at)
 {
-    const char *place = (const char *)from + (size_t)at * (size_t)memories[memory].size;
-    long long number = 0;
-    float narrow;
-    double real;
-    if (memory == FLOAT) {
-        memcpy(&narrow, place, sizeof narrow);
-        put_out(" %.9g", (double)narrow);
-    } else if (memory == DOUBLE) {
-        memcpy(&real, place, sizeof real);
-        put_out(" %.17g", real);
-    } else {
-        memcpy(&number, place, (size_t)memories[memory].size);
-        put_out(" %llx", (unsigned long long)number);
-    }
+    const uint64_t value = plan_load(from, memory, at);
+    if (is_real(memory))
+        put_out(" %.17g", plan_number(memory, value));
+    else
+        put_out(" %llx", (unsigned long long)value);
 }
 
 void external_show(const void *from, nc_type type, int n)
 {
-    int memory = memory_of(type);
-    for (int i = 0; i < n && memory >= 0; i++)
-        memory_show(from, memory, i);
+    for (int i = 0; i < n && plan_memory_of(type) >= 0; i++)
+        memory_show(from, plan_memory_of(type), i);
 }
 
-/* Of a library that is linked as a shared one: only that has names to look up. */
-differ_function *function(const char *format, ...)
+const struct calls_row *function(const char *name)
 {
-    char name[80] = "ncmpi_";
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name + 6, sizeof name - 6, format, args);
-    va_end(args);
-    void *found = dlsym(RTLD_DEFAULT, name);
-    differ_function *result;
-    if (found == NULL) abort();
-    memcpy(&result, &found, sizeof result);
-    return result;
+    for (int i = 0; i < calls_row_count; i++)
+        if (strcmp(calls_rows[i].name + strlen("ncmpi_"), name) == 0)
+            return &calls_rows[i];
+    abort();
+}
+
+const struct calls_att *att_function(int memory)
+{
+    for (int i = 0; i < calls_att_count; i++)
+        if (calls_atts[i].type == calls_types + memory) return &calls_atts[i];
+    abort();
 }

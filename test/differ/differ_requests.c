@@ -1,4 +1,7 @@
-/* Requests that are posted, until they are waited for or cancelled. */
+/* Steps for pending requests. Keeps a list of the requests that this process has posted,
+ * and waits for them, cancels them, inquires about them, or attaches and detaches the
+ * buffer. After each step, the processes agree on which elements have pending puts, and
+ * which have known values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +19,7 @@ static bool anywhere(bool here)
     return any;
 }
 
-/* Has any process puts to wait for? */
+/* Returns whether any process has pending puts. */
 bool requests_pending(void)
 {
     bool puts = false;
@@ -52,7 +55,7 @@ bool requests_overlap(const struct access *a)
     for (int i = 0; i < nrequests; i++)
         if (overlap(a, requests[i])) return true;
     for (int i = 0; i < a->n && a->put; i++)
-        if (a->v->pending[a->element[i]]) return true; /* of another process */
+        if (a->v->pending[a->element[i]]) return true; /* another process's pending put */
     return false;
 }
 
@@ -70,8 +73,8 @@ void requests_add(struct access *a)
     requests[nrequests++] = a;
 }
 
-/* A byte for each element of each variable, and one for those of which nothing is known.
- */
+/* One byte for each element of each variable. The last byte is set if a request may
+ * affect arbitrary elements. */
 typedef unsigned char marks[MAX_VARS][MOST + 1];
 
 static void gather(marks mine, marks all)
@@ -114,8 +117,8 @@ static void written(marks mine)
 struct list {
     int n, ids[MAX_REQUESTS + 2], statuses[MAX_REQUESTS + 2];
     struct access *of[MAX_REQUESTS + 2];
-    int all; /* NC_REQ_ALL and the like, or 0 */
-    bool wants;
+    int all;    /* NC_REQ_ALL, NC_GET_REQ_ALL or NC_PUT_REQ_ALL; 0 if ids are listed */
+    bool wants; /* whether an array of statuses is passed */
 };
 
 static void add(struct list *l, struct access *a, int id)
@@ -144,7 +147,7 @@ static struct list some(void)
     for (int i = 0; i < nrequests; i++)
         if (draw_own(4) > 0) add(&l, requests[i], requests[i]->request);
     if (draw_own(12) == 0) add(&l, NULL, NO_REQUEST);
-    /* PnetCDF 1.12 forgets those that are not in a list with such an id. */
+    /* PnetCDF 1.12 loses unlisted requests if NC_REQ_NULL is in the list. */
     if (draw_own(12) == 0 && l.n >= nrequests) add(&l, NULL, NC_REQ_NULL);
     for (int i = 0; i < l.n; i++)
         l.statuses[i] = -88;
@@ -170,6 +173,7 @@ static void tell(const struct list *l, const char *name, int ncid)
     put_out(l->wants || l->all != 0 ? ")" : "; no statuses)");
 }
 
+/* Returns whether a call with this list completed the request. */
 static bool is_in(const struct list *l, const struct access *a, int err)
 {
     int left = -1;
@@ -182,8 +186,8 @@ static bool is_in(const struct list *l, const struct access *a, int err)
     return l->all == NC_REQ_ALL || (l->all == NC_PUT_REQ_ALL) == a->put;
 }
 
-/* What the list says after the call. */
-static void tell_ids(const struct list *l)
+/* Prints the ids and statuses after the call. */
+static void print_ids(const struct list *l)
 {
     for (int i = 0; i < l->n; i++) {
         put_out(l->ids[i] == NC_REQ_NULL ? ", null" : ", kept");
@@ -197,13 +201,14 @@ static void tell_ids(const struct list *l)
 
 static void returned(int err)
 {
-    /* Values that nobody knows may be out of range. */
+    /* elements that were never written may be out of range */
     bool gets = false;
     for (int i = 0; i < nrequests; i++)
         gets |= !requests[i]->put;
     came(gets && err == NC_ERANGE ? NC_NOERR : err);
 }
 
+/* Removes completed requests, and prints the values that their gets returned. */
 static void settle(struct list *l, int err, bool waited)
 {
     marks mine = {{0}};
@@ -239,7 +244,7 @@ void requests_wait(void)
     int err = together ? ncmpi_wait_all(ncid, l.n, ids, statuses)
                        : ncmpi_wait(ncid, l.n, ids, statuses);
     returned(err);
-    tell_ids(&l);
+    print_ids(&l);
     done();
     settle(&l, err, true);
     differ_records();
@@ -253,7 +258,7 @@ void requests_cancel(void)
     int err =
         ncmpi_cancel(ncid, l.n, l.all != 0 ? NULL : l.ids, l.wants ? l.statuses : NULL);
     returned(err);
-    tell_ids(&l);
+    print_ids(&l);
     done();
     settle(&l, err, false);
 }

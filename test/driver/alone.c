@@ -1,5 +1,6 @@
-/* Every function that is independent returns when one process alone calls it, whatever
- * carries it out; the others wait for that process meanwhile, and call nothing. */
+/* Tests that each independent function returns when only one process calls it, in each
+ * mode and with each driver. Meanwhile the other processes wait in a barrier, where they
+ * make no library calls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const MPI_Offset start[2] = {1, 2}, count[2] = {2, 3}, stride[2] = {1, 2}
                         imap[2] = {3, 1};
 static MPI_Offset one[2] = {0, 5}, two[2] = {2, 7}, *starts[] = {one, two};
 
-/* ---- the functions ---- */
+/* ---- functions ---- */
 
 static int put_var1(void)
 {
@@ -252,7 +253,7 @@ static int inquire_buffer(void)
     return first_error(rcs, 2);
 }
 
-/* ---- in which modes, and in this order ---- */
+/* ---- the calls, in order, with the modes in which they are valid ---- */
 
 enum { DEFINING = 1, TOGETHER = 2, INDEP = 4, ANY = 7, DATA = 6 };
 
@@ -346,7 +347,7 @@ static void define(void)
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "a", 3, "abc"));
 }
 
-/* All processes give all elements values, the same ones. */
+/* Puts all elements of both variables. Collective. */
 static void put_all(void)
 {
     const MPI_Offset origin[2] = {0}, edges[2] = {check.rank == 0 ? RECORDS : 0, X};
@@ -357,7 +358,8 @@ static void put_all(void)
     CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
 }
 
-/* What process `who` put last alone is there for all. */
+/* Checks on all processes that the variables have the values that the single process put
+ * last. */
 static void look(void)
 {
     CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, record, start, count, back));
@@ -382,7 +384,7 @@ static void all_modes(const char *way, int who)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void one_process_alone_calls_what_is_independent(void)
+static void one_process_may_make_every_independent_call(void)
 {
     for (int i = 0; i < WAYS; i++)
         for (int who = 0; who < check.nprocs; who++)
@@ -390,8 +392,8 @@ static void one_process_alone_calls_what_is_independent(void)
 }
 
 static const struct check_test tests[] = {
-    {"one process alone calls what is independent",
-     one_process_alone_calls_what_is_independent, 0},
+    {"one process may make every independent call",
+     one_process_may_make_every_independent_call, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,6 @@
-/* What typical calls cost, in steps that all processes take together and in file
- * operations: it depends neither on the machine nor on how much there is. */
-#define _GNU_SOURCE /* statx, fallocate */
+/* Tests the cost of typical calls by counting collective operations and file operations.
+ * The counts do not depend on the machine or on the amount of data. */
+#define _GNU_SOURCE /* for statx and fallocate */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "counts.h"
 #include "made_dataset.h"
 
-/* ---- this program's MPI functions count, then do as asked ---- */
+/* ---- MPI functions that count their calls ---- */
 
 static int reductions, broadcasts;
 
@@ -27,7 +27,8 @@ int MPI_Bcast(void *bytes, int n, MPI_Datatype type, int root, MPI_Comm comm)
     return PMPI_Bcast(bytes, n, type, root, comm);
 }
 
-/* At most so many since the last time. */
+/* Checks that at most this many reductions and broadcasts have been made since the last
+ * check. */
 static void took(int at_most_reductions, int at_most_broadcasts, const char *what)
 {
     if (reductions > at_most_reductions || broadcasts > at_most_broadcasts)
@@ -37,7 +38,7 @@ static void took(int at_most_reductions, int at_most_broadcasts, const char *wha
     reductions = broadcasts = 0;
 }
 
-/* ---- so do those of the system by which file systems are asked again ---- */
+/* ---- interposed system calls that flush or revalidate ---- */
 
 static int syncs, asked;
 
@@ -60,7 +61,7 @@ int statx(int fd, const char *restrict path, int flags, unsigned mask,
     return (int)syscall(SYS_statx, fd, path, flags, mask, st);
 }
 
-/* ---- counts that the library tells ---- */
+/* ---- the library's counters ---- */
 
 struct tally {
     long long agreements, reads, writes, read_bytes, header_bytes, written_bytes, copied,
@@ -90,7 +91,7 @@ static struct tally since(int ncid, const struct tally *before)
     return t;
 }
 
-/* A count of all processes together. */
+/* Returns a counter's sum over all processes. */
 static long long of_all(long long mine)
 {
     long long all = 0;
@@ -98,7 +99,7 @@ static long long of_all(long long mine)
     return all;
 }
 
-/* ---- */
+/* ---- tests ---- */
 
 static void define(int ncid, int nvars)
 {
@@ -110,7 +111,7 @@ static void define(int ncid, int nvars)
     }
 }
 
-static void metadata_takes_few_steps_whatever_there_is(void)
+static void metadata_calls_take_few_collective_steps(void)
 {
     static const int sizes[] = {1, 300};
     reductions = broadcasts = 0;
@@ -142,8 +143,9 @@ static void metadata_takes_few_steps_whatever_there_is(void)
 
 enum { N = 5000 };
 
-/* What others have written is in the node's pages: nothing is synced or asked again. */
-static void a_coherent_file_system_is_not_asked(void)
+/* On a coherent file system, every node's page cache reflects writes by other nodes.
+ * Therefore only ncmpi_sync flushes or revalidates anything. */
+static void calls_on_a_coherent_file_system_do_not_revalidate(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL), values[3] = {0};
     int x = new_dim(ncid, "x", 3 * check.nprocs), v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -168,7 +170,7 @@ static void a_coherent_file_system_is_not_asked(void)
     close_dataset(ncid);
 }
 
-static void contiguous_calls_are_one_operation_each(void)
+static void contiguous_calls_make_one_operation_each(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL), *values = calloc(N, sizeof *values);
     int x = new_dim(ncid, "x", N * check.nprocs), v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -204,7 +206,8 @@ static void contiguous_calls_are_one_operation_each(void)
     free(values);
 }
 
-/* Nothing is converted: the bytes go from the user's buffer to the file. */
+/* The values need no conversion, so they go directly from the user's buffer to the
+ * file. */
 static void bytes_that_need_no_change_are_not_copied(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL);
@@ -221,8 +224,9 @@ static void bytes_that_need_no_change_are_not_copied(void)
     free(values);
 }
 
-/* Short runs of all processes in turn: each byte is written once, in one call. */
-static void interleaved_runs_take_one_agreement(void)
+/* In the file, the processes' short runs alternate. Each byte must be written once, and
+ * the processes must agree only once per call. */
+static void interleaved_runs_make_one_agreement(void)
 {
     enum { ROWS = 3000 };
     int ncid = counting_dataset("a.nc", NULL, NULL), dims[2];
@@ -232,7 +236,7 @@ static void interleaved_runs_take_one_agreement(void)
     int v = new_var(ncid, "v", NC_INT, 2, dims);
     MPI_Offset start[2] = {0, check.rank}, count[2] = {ROWS, 1};
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    /* The first call may get memory that all share. */
+    /* The first call is not counted, because it may allocate shared memory. */
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
     struct tally before = tally_of(ncid), t;
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
@@ -244,7 +248,7 @@ static void interleaved_runs_take_one_agreement(void)
     free(values);
 }
 
-/* Requests for one element each, in one wait. */
+/* Posts one request for each element and completes all of them with a single wait. */
 enum { REQUESTS = 50 };
 
 static void put_by_requests(int ncid, int varid)
@@ -259,8 +263,8 @@ static void put_by_requests(int ncid, int varid)
     CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_PUT_REQ_ALL, NULL, NULL));
 }
 
-/* Whatever the number of requests. */
-static void one_wait_takes_one_agreement(void)
+/* The processes agree once per wait, however many requests it completes. */
+static void one_wait_makes_one_agreement(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL);
     int dims[2] = {new_dim(ncid, "y", REQUESTS), new_dim(ncid, "x", check.nprocs)};
@@ -275,8 +279,9 @@ static void one_wait_takes_one_agreement(void)
     close_dataset(ncid);
 }
 
-/* Two variables by turns in each record: what lies side by side is written at once. */
-static void neighbours_of_two_requests_are_one_operation(void)
+/* Two record variables alternate in the file. Requests that are adjacent in the file must
+ * be written in one operation. */
+static void adjacent_parts_of_two_requests_make_one_operation(void)
 {
     enum { RECORDS = 8, EACH = 300 };
     int ncid = counting_dataset("a.nc", "nc_transfer", "direct"), wrong = 0;
@@ -293,7 +298,7 @@ static void neighbours_of_two_requests_are_one_operation(void)
     CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, start, count, values, NULL));
     CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_PUT_REQ_ALL, NULL, NULL));
     t = since(ncid, &before);
-    CHECK_EQ(1 + (check.rank == 0), t.writes); /* and the number of records */
+    CHECK_EQ(1 + (check.rank == 0), t.writes); /* one write for the number of records */
     for (int i = 0; i < 2; i++) {
         int *got = values + RECORDS * EACH;
         CHECK_NC(NC_NOERR,
@@ -305,7 +310,7 @@ static void neighbours_of_two_requests_are_one_operation(void)
     free(values);
 }
 
-static void appends_take_one_agreement_each(void)
+static void appends_make_one_agreement_each(void)
 {
     enum { RECORDS = 20 };
     int ncid = counting_dataset("a.nc", NULL, NULL), values[100] = {0};
@@ -320,7 +325,7 @@ static void appends_take_one_agreement_each(void)
     }
     t = since(ncid, &before);
     CHECK_EQ(RECORDS, t.agreements);
-    /* The number of records at most once a record, by process 0. */
+    /* Process 0 writes the number of records at most once per new record. */
     CHECK(of_all(t.writes) <= (check.nprocs + 1) * RECORDS);
     close_dataset(ncid);
 }
@@ -335,7 +340,7 @@ static void put_text(int ncid, const char *name, int length)
     free(text);
 }
 
-static void what_fits_moves_nothing(void)
+static void definitions_that_fit_move_no_data(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL), values[100] = {0};
     define(ncid, 300);
@@ -354,13 +359,14 @@ static void what_fits_moves_nothing(void)
     CHECK_EQ(0, count_of(ncid, "redef_moves"));
     CHECK_EQ(0, count_of(ncid, "redef_moved_bytes"));
     CHECK_EQ(0, count_of(ncid, "file_syncs"));
-    /* Process 0 looks whether another program has added records, and changed the header:
-     * before all agree on the definitions, and before it writes. */
+    /* Process 0 checks twice whether another program has added records or changed the
+     * header: before the processes agree on the definitions, and before it writes. */
     CHECK_EQ(check.rank == 0 ? 3 : 0, t.reads);
     CHECK_EQ(t.header_bytes, t.read_bytes);
-    CHECK(t.writes <= (check.rank == 0)); /* or through the journal */
+    CHECK(t.writes <= (check.rank == 0)); /* 0 if the journal is used */
 
-    /* within a page of the header one write does, of what is new alone */
+    /* A change within one page of the header is a single write that contains only the new
+     * bytes. */
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "history", 8, "Xbrevity"));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "history", 8, "xbrevitY"));
@@ -374,7 +380,7 @@ static void what_fits_moves_nothing(void)
     close_dataset(ncid);
 }
 
-/* Data that must move is read once and written once, and nothing else is. */
+/* Checks that moving data reads the data exactly once and nothing else. */
 static void move(const char *chunk, int length)
 {
     int ncid =
@@ -399,34 +405,36 @@ static void move(const char *chunk, int length)
     CHECK_EQ(1, count_of(ncid, "redef_moves"));
     CHECK_EQ(data, of_all(count_of(ncid, "redef_moved_bytes")));
     CHECK_EQ(data, of_all(t.read_bytes - t.header_bytes));
-    /* All take part: none has more than a round over its share. */
+    /* The processes share the work, so none of them moves more than its share, plus at
+     * most one round. */
     CHECK(count_of(ncid, "redef_moved_bytes") <= data / check.nprocs + 65536);
     close_dataset(ncid);
     free(values);
 }
 
-/* In many rounds, or in one that is not full. */
-static void what_moves_moves_once(void)
+/* Moves data in many rounds, and in a single round that is only partly filled. */
+static void data_is_moved_only_once(void)
 {
     move("65536", 100000);
     move(NULL, 500000);
 }
 
 static const struct check_test tests[] = {
-    {"metadata takes few steps, whatever there is",
-     metadata_takes_few_steps_whatever_there_is, 0},
-    {"a coherent file system is not asked", a_coherent_file_system_is_not_asked, 0},
-    {"contiguous calls are one operation each", contiguous_calls_are_one_operation_each,
+    {"metadata calls take few collective steps", metadata_calls_take_few_collective_steps,
+     0},
+    {"calls on a coherent file system do not revalidate",
+     calls_on_a_coherent_file_system_do_not_revalidate, 0},
+    {"contiguous calls make one operation each", contiguous_calls_make_one_operation_each,
      CHECK_FORMATS},
     {"bytes that need no change are not copied", bytes_that_need_no_change_are_not_copied,
      0},
-    {"interleaved runs take one agreement", interleaved_runs_take_one_agreement, 0},
-    {"one wait takes one agreement", one_wait_takes_one_agreement, 0},
-    {"neighbours of two requests are one operation",
-     neighbours_of_two_requests_are_one_operation, CHECK_FORMATS},
-    {"appends take one agreement each", appends_take_one_agreement_each, 0},
-    {"what fits moves nothing", what_fits_moves_nothing, 0},
-    {"what moves moves once", what_moves_moves_once, 0},
+    {"interleaved runs make one agreement", interleaved_runs_make_one_agreement, 0},
+    {"one wait makes one agreement", one_wait_makes_one_agreement, 0},
+    {"adjacent parts of two requests make one operation",
+     adjacent_parts_of_two_requests_make_one_operation, CHECK_FORMATS},
+    {"appends make one agreement each", appends_make_one_agreement_each, 0},
+    {"definitions that fit move no data", definitions_that_fit_move_no_data, 0},
+    {"data is moved only once", data_is_moved_only_once, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,4 @@
-/* For tests of what the library does: counts, as a program asks for them. */
+/* Gives tests access to the library's counters (enabled by the hint nc_statistics). */
 #ifndef COUNTS_H
 #define COUNTS_H
 
@@ -8,7 +8,8 @@
 #include "check.h"
 #include "pnetcdf.h"
 
-/* A dataset that tells its counts, in define mode; more hints as "key=value", or NULL. */
+/* Creates a dataset with counters enabled and leaves it in define mode. If `key` is not
+ * NULL, also sets the hint `key` to `value`. */
 static inline int counting_dataset(const char *name, const char *key, const char *value)
 {
     int ncid = -1;
@@ -22,7 +23,8 @@ static inline int counting_dataset(const char *name, const char *key, const char
     return ncid;
 }
 
-/* This process's count so far; -1 if there is none of that name. */
+/* Returns the current value of this process's counter, or -1 if there is none with this
+ * name. */
 static inline long long count_of(int ncid, const char *counter)
 {
     char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];

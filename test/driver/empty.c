@@ -1,4 +1,7 @@
-/* Layers that add nothing, above, below and between the library's own, change nothing. */
+/* Tests that a driver layer inherits the slots that it does not implement. The program is
+ * linked with empty_layer.c, which inserts empty layers above, below and between the
+ * library's own layers. With every stack of layers, put, get, redefine, sync, abort and
+ * close must work as usual. */
 #include "api_dataset.h"
 #include "check.h"
 #include "made_dataset.h"
@@ -6,7 +9,7 @@
 
 enum { X = 6, RECORDS = 2 };
 
-/* A stack of each kind. */
+/* Hints for each kind of driver stack. */
 static const char *const stacks[] = {
     "nc_report=0",
     "nc_blob=enable",
@@ -31,7 +34,8 @@ static void fill_values(int *values, int n)
         values[i] = value_of(check.rank, i);
 }
 
-/* This process's columns of some records. */
+/* Computes the start and count of this process's columns in `nrecs` records, beginning
+ * with record `first`. */
 static void find_place(MPI_Offset *start, MPI_Offset *count, int first, int nrecs)
 {
     start[0] = first;
@@ -63,7 +67,7 @@ static void put_fixed(void)
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, fixed, start + 1, count + 1, values));
 }
 
-/* Of two that are posted one is taken back, after the other. */
+/* Posts two puts, cancels the second, and waits for the first. */
 static void post_record(int first)
 {
     MPI_Offset start[2], count[2];
@@ -78,7 +82,7 @@ static void post_record(int first)
     CHECK_NC(NC_NOERR, status[0]);
 }
 
-/* What the next process has put. */
+/* Checks the values that the next process put. */
 static void check_neighbour(int varid, int first)
 {
     MPI_Offset start[2], count[2];
@@ -99,7 +103,7 @@ static void redefine(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
 }
 
-/* One process alone. */
+/* Puts, syncs and gets in independent mode. */
 static void put_and_sync_alone(void)
 {
     MPI_Offset start[2], count[2];
@@ -142,7 +146,7 @@ static void read_again(const char *hints)
 
 /* ---- the tests ---- */
 
-static void values_pass_through_it(void)
+static void values_pass_through_an_empty_layer(void)
 {
     for (int i = 0; i < STACKS; i++) {
         define(stacks[i]);
@@ -156,8 +160,9 @@ static void values_pass_through_it(void)
     }
 }
 
-/* The layer is there: on top, and once above each of the others. */
-static void it_is_in_the_stack(void)
+/* The top layer of the stack must be empty, and there must be an empty layer above each
+ * of the others. */
+static void the_stack_contains_an_empty_layer(void)
 {
     struct api_dataset *d;
     define("nc_burst_buf=enable;nc_blob=enable");
@@ -171,8 +176,8 @@ static void it_is_in_the_stack(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* A new file that no enddef completed is gone. */
-static void an_abort_passes_through_it(void)
+/* Abort must remove a new file if enddef was never completed. */
+static void an_abort_passes_through_an_empty_layer(void)
 {
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
                                     NC_CLOBBER | check.cmode, MPI_INFO_NULL, &ncid));
@@ -185,12 +190,13 @@ static int put_all(struct driver *self, struct access_request *const *reqs, int6
                    int error)
 {
     (void)reqs, (void)n;
-    self->likes_runs = true;
+    self->prefers_merged_runs = true;
     return error;
 }
 
-/* The log below must not be given what such a layer has to see. */
-static void a_layer_that_puts_ends_posting(void)
+/* If a layer implements put_all, it must see every request. Therefore the log below it
+ * must not accept requests when they are posted, and the close must not be deferred. */
+static void a_layer_that_implements_put_all_prevents_logged_posts(void)
 {
     static const struct driver_ops slots = {.put_all = put_all};
     struct api_dataset *d;
@@ -198,20 +204,22 @@ static void a_layer_that_puts_ends_posting(void)
     define("nc_burst_buf=enable;nc_deferred_close=enable");
     CHECK_NC(NC_NOERR, api_find(ncid, &d));
     driver_stack(&layer, &slots, d->top, &d->ds);
-    layer.likes_runs = false;
+    layer.prefers_merged_runs = false;
     CHECK(!layer.posts);
     CHECK_EQ(NC_EPERM, driver_call(&layer, posting.wait_all, NULL, 0, NC_EPERM));
-    CHECK(layer.likes_runs); /* it was this layer's */
+    CHECK(layer.prefers_merged_runs); /* the layer's put_all was called */
     CHECK_EQ(DRIVER_NOW, driver_call(&layer, background.defer));
     CHECK_NC(NC_NOERR, driver_call(&layer, sync_all));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
 static const struct check_test tests[] = {
-    {"values pass through it", values_pass_through_it, CHECK_FORMATS},
-    {"it is in the stack", it_is_in_the_stack, 0},
-    {"an abort passes through it", an_abort_passes_through_it, 0},
-    {"a layer that puts ends posting", a_layer_that_puts_ends_posting, 0},
+    {"values pass through an empty layer", values_pass_through_an_empty_layer,
+     CHECK_FORMATS},
+    {"the stack contains an empty layer", the_stack_contains_an_empty_layer, 0},
+    {"an abort passes through an empty layer", an_abort_passes_through_an_empty_layer, 0},
+    {"a layer that implements put_all prevents logged posts",
+     a_layer_that_implements_put_all_prevents_logged_posts, 0},
     {NULL, NULL, 0},
 };
 

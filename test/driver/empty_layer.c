@@ -1,20 +1,21 @@
-/* A layer that adds nothing, and a registry that has it above each of the others. A
- * program that is linked with this file has these drivers instead of the library's.
+/* The smallest possible driver: a layer that only creates and closes itself, and inherits
+ * all other slots from the layer below. doc/driver.md explains how to extend it.
  *
- * It is the smallest driver there can be: how it is made and how it ends. Whatever else
- * is called is a slot of the layer below. doc/driver.md tells what to add to it. */
+ * This file also defines a registry of drivers, in which an empty layer is above each of
+ * the others. A program that is linked with this file uses this registry instead of the
+ * library's. */
 #include "config.h"
 
 #include "base_mem.h"
 #include "driver.h"
 
-/* A driver's state: a layer of the stack comes first, then what the driver itself needs.
- */
+/* A driver's state begins with a struct driver, which links the driver into the stack.
+ * The driver's own data follows. */
 struct empty {
     struct driver base;
 };
 
-/* The layer frees itself, then ends those below, with the others. */
+/* Frees this layer and closes the layers below. Collective. */
 static int close_layer_all(struct driver *self, bool abort)
 {
     struct driver *lower = self->lower;
@@ -26,8 +27,9 @@ static const struct driver_ops slots = {
     .close_all = close_layer_all,
 };
 
-/* A process without memory does without the layer. The others need not know, as it does
- * nothing together with them; a layer that does agrees on it (burst_attach_all). */
+/* Adds the layer. If a process is out of memory, it omits the layer. The other processes
+ * need not know, because the layer makes no collective calls. A layer that makes them
+ * must agree first (see burst_attach_all). */
 static int make_layer(struct dataset *ds, struct driver *lower, struct driver **self)
 {
     struct empty *e = base_malloc(sizeof *e);

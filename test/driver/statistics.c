@@ -1,4 +1,5 @@
-/* Statistics: told when asked for, in the info object and in a report, and only then. */
+/* Tests the statistics. If and only if the hints request it, the library must report its
+ * counts in the info object and in a report file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { N = 1000 };
 
-/* A variable of N ints for each process, put and got. */
+/* Defines, puts and gets a variable with N ints per process. */
 static void write_and_read(int ncid)
 {
     int values[N], x = new_dim(ncid, "x", N * check.nprocs);
@@ -23,7 +24,7 @@ static void write_and_read(int ncid)
     CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
 }
 
-static void counts_are_told_if_asked_for(void)
+static void a_hint_makes_statistics_available(void)
 {
     int ncid = counting_dataset("a.nc", NULL, NULL);
     write_and_read(ncid);
@@ -37,7 +38,7 @@ static void counts_are_told_if_asked_for(void)
     close_dataset(ncid);
 }
 
-static void nothing_is_told_unasked(void)
+static void statistics_are_not_reported_by_default(void)
 {
     int ncid = new_dataset("a.nc");
     write_and_read(ncid);
@@ -45,7 +46,8 @@ static void nothing_is_told_unasked(void)
     close_dataset(ncid);
 }
 
-/* The second number of the report's line that begins with `what`; -1 if there is none. */
+/* Returns the number that follows `what` in the report, which is a sum over all
+ * processes. Returns -1 if the report does not contain `what`. */
 static long long all_in(const char *report, const char *what)
 {
     const char *line = strstr(report, what);
@@ -65,19 +67,20 @@ static void a_report_is_appended_at_close(void)
     size_t length = 0;
     char *report = (char *)check_read_file(path, &length), *second;
     if (report == NULL) return;
-    report[length] = '\0'; /* there is room for it */
-    CHECK(strstr(report, "a.nc: what ") != NULL);
+    report[length] = '\0'; /* within the memory that check_read_file allocates */
+    CHECK(strstr(report, "a.nc: statistics of ") != NULL);
     CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes put "));
     CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes got "));
     CHECK_EQ(check.nprocs, all_in(report, "file: opened "));
     CHECK_EQ(-1, all_in(report, "independent data calls"));
-    second = strstr(report + 1, "a.nc: what ");
-    CHECK(second != NULL && strstr(second + 1, "a.nc: what ") != NULL);
+    second = strstr(report + 1, "a.nc: statistics of ");
+    CHECK(second != NULL && strstr(second + 1, "a.nc: statistics of ") != NULL);
     free(report);
 }
 
-/* Standard error goes to a file meanwhile. */
-static void a_report_that_no_file_takes_is_heard(void)
+/* A report that cannot be appended to its file must be printed to standard error, which
+ * this test redirects to a file. */
+static void a_report_that_cannot_be_written_is_printed(void)
 {
     size_t length;
     char nowhere[1000];
@@ -94,17 +97,18 @@ static void a_report_that_no_file_takes_is_heard(void)
     if (check.rank != 0) return;
     char *report = (char *)check_read_file(check_path("heard"), &length);
     if (report == NULL) return;
-    report[length] = '\0'; /* there is room for it */
+    report[length] = '\0'; /* within the memory that check_read_file allocates */
     CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes put "));
-    CHECK(strstr(report, "(not in ") != NULL);
+    CHECK(strstr(report, "(not written to ") != NULL);
     CHECK(strstr(report, "No such file") != NULL);
     free(report);
 }
 
-/* Of ncmpi_wait_all: how many reductions, with puts and with gets on process 0 alone. */
+/* Returns how many times the processes agree in ncmpi_wait_all after process 0 has posted
+ * a put, a get, or both. */
 static long long agreements_of_wait(int ncid, int v, bool put, bool get)
 {
-    static int value; /* until the wait */
+    static int value; /* must stay valid until the wait */
     MPI_Offset at = 0;
     if (put && check.rank == 0)
         CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, v, &at, &value, NULL));
@@ -115,7 +119,7 @@ static long long agreements_of_wait(int ncid, int v, bool put, bool get)
     return count_of(ncid, "agreements") - before;
 }
 
-static void waiting_for_puts_alone_agrees_once(void)
+static void waits_for_puts_only_make_one_agreement(void)
 {
     int ncid = counting_dataset("a.nc", "nc_transfer", "direct");
     int x = new_dim(ncid, "x", N), v = new_var(ncid, "v", NC_INT, 1, &x);
@@ -129,11 +133,12 @@ static void waiting_for_puts_alone_agrees_once(void)
 }
 
 static const struct check_test tests[] = {
-    {"counts are told if asked for", counts_are_told_if_asked_for, 0},
-    {"nothing is told unasked", nothing_is_told_unasked, 0},
-    {"waiting for puts alone agrees once", waiting_for_puts_alone_agrees_once, 0},
+    {"a hint makes statistics available", a_hint_makes_statistics_available, 0},
+    {"statistics are not reported by default", statistics_are_not_reported_by_default, 0},
+    {"waits for puts only make one agreement", waits_for_puts_only_make_one_agreement, 0},
     {"a report is appended at close", a_report_is_appended_at_close, 0},
-    {"a report that no file takes is heard", a_report_that_no_file_takes_is_heard, 0},
+    {"a report that cannot be written is printed",
+     a_report_that_cannot_be_written_is_printed, 0},
     {NULL, NULL, 0},
 };
 

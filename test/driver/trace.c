@@ -1,5 +1,7 @@
-/* The trace: it is there if it was asked for, and what is in its way is in nobody else's.
- * test/driver/trace.sh looks at what it says. */
+/* Tests when traces are written. Datasets that are open at the same time must share one
+ * trace, and failed attempts to open a dataset must also be traced. A file that is not a
+ * trace must not be overwritten, and tracing must not change the library's counts.
+ * test/driver/trace.sh tests the contents of traces. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +11,8 @@
 
 enum { N = 100 };
 
-/* Creates, puts, gets and closes with the hint; all of it succeeds. */
+/* Creates a dataset with the hint nc_trace, puts and gets values, and closes it. Every
+ * call must succeed. */
 static void use_traced(const char *name, const char *trace)
 {
     int values[N] = {1}, ncid = counting_dataset(name, "nc_trace", trace);
@@ -23,7 +26,8 @@ static void use_traced(const char *name, const char *trace)
     close_dataset(ncid);
 }
 
-/* How often a text is in a file, on process 0; -1: there is no such file. */
+/* Returns how often `text` occurs in a file, or -1 if the file does not exist. Called
+ * only on process 0. */
 static int times_in(const char *path, const char *text)
 {
     size_t length = 0;
@@ -38,7 +42,7 @@ static int times_in(const char *path, const char *text)
     return n;
 }
 
-/* Standard error goes to a file meanwhile. */
+/* Redirect standard error to a file, and restore it. */
 static int muted = -1;
 static void mute(void)
 {
@@ -84,7 +88,7 @@ static void a_failed_open_is_traced_too(void)
     if (check.rank == 0) CHECK_EQ(check.nprocs, times_in(trace, "\"error\":"));
 }
 
-static void what_is_no_trace_stays_as_it_is(void)
+static void an_existing_file_that_is_no_trace_is_kept(void)
 {
     char other[MPI_MAX_INFO_VAL], none[MPI_MAX_INFO_VAL], own[MPI_MAX_INFO_VAL];
     snprintf(other, sizeof other, "%s", check_path("notes.txt"));
@@ -102,11 +106,12 @@ static void what_is_no_trace_stays_as_it_is(void)
     CHECK_EQ(0, times_in(other, "ncmpi"));
     CHECK_EQ(-1, times_in(none, ""));
     CHECK_EQ(0, times_in(own, "ncmpi"));
-    CHECK_EQ(3, times_in(check_path("told"), "there is no trace"));
+    CHECK_EQ(3, times_in(check_path("told"), "no trace is written"));
 }
 
-/* The dataset under another name: the trace ends before it harms it. */
-static void the_dataset_itself_is_no_trace(void)
+/* The trace's path is another name for the dataset's file. The library must stop tracing
+ * before it damages that file. */
+static void the_dataset_itself_is_not_used_as_a_trace(void)
 {
     char trace[MPI_MAX_INFO_VAL];
     snprintf(trace, sizeof trace, "%s", check_path("link.json"));
@@ -120,10 +125,10 @@ static void the_dataset_itself_is_no_trace(void)
     unmute();
     if (check.rank != 0) return;
     CHECK_EQ(0, times_in(trace, "ncmpi"));
-    CHECK_EQ(1, times_in(check_path("told"), "the trace has not all lines"));
+    CHECK_EQ(1, times_in(check_path("told"), "the trace is incomplete"));
 }
 
-/* Only what is asked for costs collective calls. */
+/* Tracing must not cause any additional collective calls or file operations. */
 static void the_counts_are_the_same(void)
 {
     char trace[MPI_MAX_INFO_VAL];
@@ -144,10 +149,12 @@ static void the_counts_are_the_same(void)
 
 static const struct check_test tests[] = {
     {"datasets that are open together share a trace", datasets_share_a_trace, 0},
-    {"an open that fails is traced, too", a_failed_open_is_traced_too, 0},
-    {"what is no trace stays as it is", what_is_no_trace_stays_as_it_is, 0},
-    {"the dataset itself is no trace", the_dataset_itself_is_no_trace, 0},
-    {"the library's counts are the same", the_counts_are_the_same, 0},
+    {"a failed open is traced", a_failed_open_is_traced_too, 0},
+    {"an existing file that is no trace is kept",
+     an_existing_file_that_is_no_trace_is_kept, 0},
+    {"the dataset itself is not used as a trace",
+     the_dataset_itself_is_not_used_as_a_trace, 0},
+    {"tracing does not change the library's counts", the_counts_are_the_same, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The trace, as another reader of JSON finds it: well formed, each call with its parts, all
-# processes in one file; and what of it a killed program leaves.
+# Tests the contents of traces with Python's JSON parser. For each transfer mode, and with a log, a
+# trace must be well formed and contain every process's calls and their phases. After the program is
+# killed, the trace must contain all of its calls except those of the last seconds.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 . "$top/test/support/launch.sh"
@@ -11,7 +12,7 @@ if ! command -v python3 >/dev/null; then
     exit 0
 fi
 
-# has WHAT...: each is there.
+# has LINE...: succeeds if trace_check.py has printed each of these lines.
 has() {
     local what missing=0
     for what; do
@@ -19,10 +20,12 @@ has() {
     done
     return $missing
 }
-# look [--threads]: reads the trace.
+# look [--threads]: checks the traces with trace_check.py, and stores the lines that it prints in
+# $dir/seen.
 look() { python3 "$top/test/driver/trace_check.py" "$@" "$dir"/t.json* >"$dir/seen"; }
 
-# calls HINTS WHAT...: a program's trace is sound, and has what it did.
+# calls HINTS LINE...: traces the program with these hints. The trace must contain the program's
+# calls, and trace_check.py must print these lines.
 calls() {
     rm -f "$dir"/t.json* "$dir"/*.nc*
     PNETCDF_TRACE=${where:-$dir/t.json} PNETCDF_HINTS=$1 launch 3 test/driver/trace_calls \
@@ -50,13 +53,14 @@ one_each() {
     local where=$dir/t.json.%r
     calls "" && [ "$(ls "$dir" | grep -c t.json)" = 3 ]
 }
-# Another run's lines come behind.
+# A second run must append to the existing trace.
 appended() {
     PNETCDF_TRACE=$dir/t.json launch 2 test/driver/trace_calls "$dir/b.nc" && look &&
         has "dataset $dir/a.nc" "dataset $dir/b.nc"
 }
 
-# Killed when it has written for a while, all it told of is there, but for the last seconds.
+# If a program is killed after running for a while, its trace must be valid and contain most of its
+# calls.
 killed() {
     rm -f "$dir"/t.json*
     PNETCDF_TRACE=$dir/t.json NCMPI_TEST_LIMIT=60 launch 2 test/driver/trace_calls \
@@ -67,17 +71,17 @@ killed() {
 }
 
 where= threads=
-check "every call and part, direct" direct
-check "another run's lines are appended" appended
-check "a file for each process" one_each
-check "through one node" node
+check "every call and part is traced: direct transfers" direct
+check "a later run appends to the trace" appended
+check "each process may write its own trace" one_each
+check "every call and part is traced: one node" node
 if [ "${MPI_FLAVOUR-}" = mpich ]; then
-    check "through a view" view
+    check "every call and part is traced: views" view
 fi
-check "across nodes" nodes
+check "every call and part is traced: several nodes" nodes
 if grep -q 'define NCMPI_BURST 1' config.h; then
-    check "with a log" logged
-    check "with a log and threads" with_threads
+    check "every call and part is traced: logs" logged
+    check "every call and part is traced: logs drained by threads" with_threads
 fi
-check "what a killed program leaves" killed
+check "the trace of a killed program is readable" killed
 finish

@@ -1,5 +1,5 @@
-/* A program that makes calls of every kind, to be traced: trace_calls FILE; and with
- * `die` behind it, one that puts much and then kills itself. */
+/* trace_calls FILE [die]: makes calls of every kind that appears in traces. If `die` is
+ * given, puts 1000 records and then kills itself. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -51,7 +51,7 @@ static void put_alone(int ncid, int times)
     need(ncmpi_end_indep_data(ncid), "end_indep");
 }
 
-/* Each second value, so that those of all processes lie among each other. */
+/* Accesses every nprocs-th value, so that the values of all processes are interleaved. */
 static void access_comb(int ncid, bool put)
 {
     const MPI_Offset start = rank, count = EACH, stride = nprocs;
@@ -81,7 +81,7 @@ static void put_later(int ncid)
     need(ncmpi_mput_vara_double_all(ncid, 2, both, s, c, bufs), "mput_vara_all");
 }
 
-/* A header that outgrows its room. */
+/* Makes the header outgrow its space. */
 static void redefine(int ncid)
 {
     static char text[3000];
@@ -92,7 +92,7 @@ static void redefine(int ncid)
     need(ncmpi_put_att_text(ncid, NC_GLOBAL, "about", 4, "that"), "put_att");
 }
 
-/* Short calls of two datasets by turns. */
+/* Makes short calls, alternating between two datasets. */
 static void use_both(int ncid, int other)
 {
     const MPI_Offset at = (MPI_Offset)EACH * rank;

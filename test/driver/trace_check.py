@@ -1,10 +1,13 @@
-"""Checks traces with Python's reader of JSON: trace_check.py FILE... Prints a line "calls"
-or "part NAME" or "process N" or "dataset PATH" for each that there is, or fails."""
+"""trace_check.py [--threads] FILE...: checks traces with Python's JSON parser.
+
+Checks that each trace is well formed and that spans are nested. Without --threads, also checks that
+the times spent in a call's parts add up to the call's time. Prints a line "call NAME", "part NAME",
+"process N", "dataset PATH" or "variable NAME" for each of these objects in the traces."""
 import json
 import sys
 from collections import defaultdict
 
-SLACK = 0.01  # microseconds: what a double leaves of such times
+SLACK = 0.01  # microseconds; rounding error of doubles of this magnitude
 
 
 def events_of(path):
@@ -18,7 +21,7 @@ def events_of(path):
 
 
 def check_nesting(spans):
-    """No two of a thread overlap in part."""
+    """Checks that the spans in one thread are nested or disjoint."""
     spans.sort(key=lambda e: (e['ts'], -e['dur']))
     open_ends = []
     for e in spans:
@@ -30,7 +33,7 @@ def check_nesting(spans):
 
 
 def check_sums(spans):
-    """What parts took, and the call's own time, are its time."""
+    """Checks that the times spent in a call's parts and in the call itself add up to its time."""
     for call in (e for e in spans if e['cat'] == 'call'):
         calls = call['args']['calls'].values()
         within = [e for e in spans if e['cat'] == 'part' and e['ts'] >= call['ts'] - SLACK and

@@ -1,9 +1,10 @@
 #!/bin/bash
-# The programs of examples/checkpoints, in C and Fortran: with any number of processes each makes
-# the same ten files, whether their closes are deferred or not, and leaves nothing else.
+# Tests the programs in examples/checkpoints, in C and Fortran. On any number of processes, each
+# program must write the same ten files and no others, regardless of whether closes are deferred.
 . "${srcdir:-.}/test/examples/two_languages.sh"
 
-# writes PROGRAM PROCESSES WHERE
+# writes PROGRAM PROCESSES DIRECTORY: runs the program in an empty directory and checks that it
+# contains ten files afterwards.
 writes() {
     rm -rf "$dir/$3"
     mkdir "$dir/$3" && launch "$2" "$1" "$dir/$3/state" "$dir/$3" &&
@@ -12,7 +13,8 @@ writes() {
 directly() {
     PNETCDF_HINTS="nc_burst_buf=disable" writes examples/checkpoints/checkpoints 3 direct
 }
-# Each is the same without the log; all but the last were completed by the next create.
+# alike PROGRAM PROCESSES: checks that the files are identical to those written without the burst
+# buffer, and that the trace records the deferred closes of all ten files on each process.
 alike() {
     local trace=$dir/trace
     rm -rf "$trace"
@@ -20,6 +22,6 @@ alike() {
         diff -r "$dir/direct" "$dir/deferred" &&
         [ "$(cat "$trace"* | grep -c 'deferred close')" = $((10 * $2)) ]
 }
-check "one process and no log" directly
+check "one process writes checkpoints without a log" directly
 in_both checkpoints/checkpoints alike
 finish

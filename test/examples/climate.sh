@@ -1,6 +1,7 @@
 #!/bin/bash
-# The climatology of a small file, known by heart: packed values, some missing, a
-# dimension between time and latitude; read from each format, the result read by others.
+# Tests examples/climate on a small file whose climatology is known. The file has packed and missing
+# values, and a dimension between time and latitude. The test is repeated for each format, and the
+# result is checked with ncdump and other programs, if available.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -25,7 +26,7 @@ data:
 }
 END
 
-# climate N FORMAT [VARIABLE]: on N processes, of the file in that format.
+# climate N FORMAT [VARIABLE]: computes the climatology of the file in FORMAT on N processes.
 climate() {
     ncgen -k "$2" -o "$dir/in.nc" "$dir/in.cdl" &&
         launch "$1" examples/climate/climate "$dir/in.nc" "${3:-t}" "$dir/out$1.nc"
@@ -36,7 +37,7 @@ holds() {
 has_header() {
     ncdump -h "$dir/out$1.nc" | grep -F "$2"
 }
-# The bytes that plotfield points gnuplot to, for step $1.
+# drawn STEP VALUES: checks that plotfield makes gnuplot draw these values for a step.
 drawn() {
     local f_begin f_stride begin
     launch 1 examples/climate/plotfield f "$dir/out4.nc" t_anomaly >"$dir/fields" || return
@@ -53,15 +54,15 @@ complains() {
 
 for case in 1:classic 2:nc6 4:cdf5; do
     n=${case%:*} format=${case#*:}
-    check "$n processes work it out, from $format" climate $n $format
-    check "$n processes: mean" holds $n t_mean 't_mean=11,11,13,13,14,_'
-    check "$n processes: anomalies" holds $n t_anomaly 't_anomaly=-1,0,-1,0,0,_,1,0,1,0,_,_'
-    check "$n processes: steps counted" holds $n t_counted 't_counted=2,2,2,2,1,0'
-    check "$n processes: coordinates" holds $n lat 'lat=-30,0,30'
+    check "$n processes compute the climatology from $format" climate $n $format
+    check "$n processes compute the mean" holds $n t_mean 't_mean=11,11,13,13,14,_'
+    check "$n processes compute anomalies" holds $n t_anomaly 't_anomaly=-1,0,-1,0,0,_,1,0,1,0,_,_'
+    check "$n processes count steps" holds $n t_counted 't_counted=2,2,2,2,1,0'
+    check "$n processes copy coordinates" holds $n lat 'lat=-30,0,30'
 done
 check "the result is CDF-5" grep -qc $'^CDF\005' "$dir/out4.nc"
 check "attributes are copied" has_header 4 't_mean:units = "K"'
-# reads NAME PROGRAM COMMAND...: an independent program reads the same, if it is there.
+# reads NAME PROGRAM COMMAND...: checks the result with an independent program, if it is installed.
 reads() {
     local name=$1 program=$2
     shift 2
@@ -84,12 +85,12 @@ sees() {
 reads NCO ncks sees '11, 11, 13, 13, 14, _' ncks -H -C -v t_mean
 reads CDO cdo sees '2 2 2 2 1 0' cdo -s output -selname,t_counted
 if /usr/bin/python3 -c 'import netCDF4' 2>/dev/null; then
-    check "Python reads it" /usr/bin/python3 -c "$with_python" "$dir/out4.nc"
+    check "Python reads the result" /usr/bin/python3 -c "$with_python" "$dir/out4.nc"
 else
-    skip "Python reads it" "no netCDF4 for it"
+    skip "Python reads the result" "no netCDF4 for it"
 fi
 check "the picture shows the first step" drawn 0 '-1 0 -1 0 0'
-check "and the second" drawn 1 '1 0 1 0 9.96921e+36'
-check "a variable that is not there is told once" complains salt 'salt: .*'
-check "and one of too few dimensions" complains lat 'lat: .*'
+check "the picture shows the second step" drawn 1 '1 0 1 0 9.96921e+36'
+check "a missing variable is reported once" complains salt 'salt: .*'
+check "a variable with too few dimensions is reported once" complains lat 'lat: .*'
 finish

@@ -1,11 +1,13 @@
 #!/bin/bash
-# The programs of examples/compression, in C and Fortran: with any number of processes each makes
-# a dataset of which ncmpijoin makes the same file; and the sizes that it prints are right.
+# Tests the programs in examples/compression, in C and Fortran. On any number of processes, each
+# program must write a compressed dataset and print the right sizes, and ncmpijoin must join all of
+# these datasets into identical files.
 . "${srcdir:-.}/test/examples/two_languages.sh"
 packs=no
 ! grep -q 'define HAVE_ZSTD 1' config.h || ! grep -q 'define HAVE_XXHASH 1' config.h || packs=yes
 
-# makes PROGRAM PROCESSES: the first file that was joined is what all are like.
+# makes PROGRAM PROCESSES: runs the program, checks the sizes and errors that it prints, joins its
+# subfile and compares the result with the first one.
 makes() {
     local values subfile
     rm -f "$dir"/run.nc* "$dir/whole.nc"
@@ -19,11 +21,11 @@ makes() {
     [ -e "$dir/first.nc" ] || mv "$dir/whole.nc" "$dir/first.nc" || return
     [ ! -e "$dir/whole.nc" ] || cmp "$dir/whole.nc" "$dir/first.nc"
 }
-# The same program without the hints for it.
+# Checks that the program writes the same file directly if subfiles and compression are disabled.
 direct() {
     PNETCDF_HINTS="nc_blob=disable;nc_compress=none" launch 3 examples/compression/compression "$dir/direct.nc" &&
         cmp "$dir/direct.nc" "$dir/first.nc"
 }
 in_both compression/compression makes
-check "one file, without the hint" direct
+check "the program writes one file without the hint" direct
 finish

@@ -1,6 +1,7 @@
 #!/bin/bash
-# What a user does: install, compile the program in README.md with pkg-config's help, in
-# C and C++, against the shared and the static library, run it; uninstall.
+# Installs and uses the library as a user would. Compiles the programs in README.md, doc/cxx.md and
+# examples/F90 with the flags that pkg-config prints, against the shared and the static library, and
+# runs them. Then uninstalls the library, which must remove every installed file.
 support=${srcdir:-.}/test/support
 readme=$(realpath "${srcdir:-.}/README.md")
 cxx_doc=$(realpath "${srcdir:-.}/doc/cxx.md")
@@ -51,9 +52,9 @@ cxx_program() {
 }
 cxx_runs() (
     export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
-    cd "$dir" && launch 3 "./$1" >said && grep -x 5 said # launch ends what it finds beside it
+    cd "$dir" && launch 3 "./$1" >said && grep -x 5 said # not through a pipe: launch would kill grep
 )
-# Where C++ is in a library of its own.
+# Checks that a C program does not load the C++ library, unless it is part of libpnetcdf.
 no_cxx() {
     [ -z "$(has libpnetcdf_cxx.so)" ] || ! readelf -d "$dir/$1" | grep -E 'NEEDED.*(stdc\+\+|_cxx)'
 }
@@ -76,40 +77,40 @@ uninstall_it() {
     make -s uninstall "DESTDIR=$dir/root" && installed && [ -z "$(installed)" ]
 }
 
-check "make install" install_it
-check "the header is there" has include/pnetcdf.h
-check "pkg-config's file is there" has pkgconfig/pnetcdf.pc
-check "libraries, tools and manual pages are there" everything
+check "make install succeeds" install_it
+check "the header is installed" has include/pnetcdf.h
+check "pkg-config's file is installed" has pkgconfig/pnetcdf.pc
+check "libraries, tools and manual pages are installed" everything
 check "README.md has a program" extract
 if ! command -v pkg-config >/dev/null; then
     skip "programs are built and run" "no pkg-config"
 else
     if [ -n "$(has libpnetcdf.so)" ]; then
-        check "in C, shared" shared "$MPICC" ranks.c c-shared
-        check "it runs" runs c-shared
-        check "it loads no C++ library" no_cxx c-shared
-        check "in C++, shared" shared "$MPICXX" ranks.cc cc-shared
-        check "it runs" runs cc-shared
+        check "README.md's C program links with the shared library" shared "$MPICC" ranks.c c-shared
+        check "README.md's C program runs with the shared library" runs c-shared
+        check "README.md's C program loads no C++ library" no_cxx c-shared
+        check "README.md's program in C++ links with the shared library" shared "$MPICXX" ranks.cc cc-shared
+        check "README.md's program in C++ runs with the shared library" runs cc-shared
     fi
     if [ -n "$(has include/pnetcdf)" ]; then
         check "doc/cxx.md has a program" cxx_program
         [ -z "$(has libpnetcdf.so)" ] || {
-            check "with the C++ interface, shared" shared "$MPICXX" squares.cc cxx-shared
-            check "it runs" cxx_runs cxx-shared
+            check "doc/cxx.md's program links with the shared library" shared "$MPICXX" squares.cc cxx-shared
+            check "doc/cxx.md's program runs with the shared library" cxx_runs cxx-shared
         }
         [ -z "$(has libpnetcdf.a)" ] || {
-            check "with the C++ interface, static" static "$MPICXX" squares.cc cxx-static
-            check "it runs" cxx_runs cxx-static
+            check "doc/cxx.md's program links with the static library" static "$MPICXX" squares.cc cxx-static
+            check "doc/cxx.md's program runs with the static library" cxx_runs cxx-static
         }
     fi
     if [ -n "$(has include/pnetcdf.mod)" ] && [ -n "$(has libpnetcdf.so)" ]; then
-        check "in Fortran 90, shared" fortran
-        check "it runs" fortran_runs
+        check "a Fortran 90 program links with the shared library" fortran
+        check "a Fortran 90 program runs with the shared library" fortran_runs
     fi
     if [ -n "$(has libpnetcdf.a)" ]; then
-        check "in C, static" static "$MPICC" ranks.c c-static
-        check "it runs" runs c-static
+        check "README.md's C program links with the static library" static "$MPICC" ranks.c c-static
+        check "README.md's C program runs with the static library" runs c-static
     fi
 fi
-check "make uninstall leaves nothing" uninstall_it
+check "make uninstall removes all files" uninstall_it
 finish

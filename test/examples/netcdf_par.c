@@ -1,5 +1,7 @@
-/* A program of netCDF-C's parallel mode: classic files, whose transfers netCDF-C leaves
- * to the library behind pnetcdf.h. Prints what was wrong when it read them back. */
+/* A program for netCDF-C's parallel mode. It writes a CDF-5 file, for which netCDF-C
+ * calls the functions of pnetcdf.h. Then it reads the file and prints the number of wrong
+ * values. Exits with 0 if there are none. netcdf_par.sh runs it with PnetCDF and with
+ * this library. Usage: netcdf_par FILE. */
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>

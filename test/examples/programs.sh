@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every program of examples/C, with any number of processes, makes the same file; what
-# ncdump says of it is known.
+# Tests every program in examples/C. With any number of processes, it must write the same dataset,
+# whose dump is stored next to the program.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -19,13 +19,13 @@ for source in "$here"/*.c; do
     name=${source##*/} name=${name%.c}
     for n in 1 2 4; do
         rm -f "$dir/$name.nc"
-        check "$name, $n processes" launch $n "examples/C/$name" "$dir/$name.nc"
+        check "$name runs on $n processes" launch $n "examples/C/$name" "$dir/$name.nc"
         if command -v ncdump >/dev/null; then
-            check "$name, $n processes: the file" same_dump "$name"
+            check "$name on $n processes writes the expected file" same_dump "$name"
         else
-            skip "$name, $n processes: the file" "no ncdump"
+            skip "$name on $n processes writes the expected file" "no ncdump"
         fi
     done
 done
-check "the hint for alignment is followed" aligned
+check "the alignment hint is applied" aligned
 finish

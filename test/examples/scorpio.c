@@ -1,7 +1,8 @@
-/* A program in the manner of the I/O layers of climate models (PIO, SCORPIO): a global
- * attribute that is not the same on every process, buffered puts of many pieces of each
- * variable, a record at a time; then the file is opened again, and a record appended to
- * it that is filled first and put in part. */
+/* Imitates the I/O layers of climate models (PIO, SCORPIO). A global attribute differs
+ * between processes, and each record is written by buffered puts (bput_varn) of many
+ * pieces of each variable. Then the program opens the file again and appends a record,
+ * which is filled and then put in part. The file must contain process 0's attribute and
+ * the right values, and elements that were not put must have the fill value. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void define(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
 }
 
-/* One level of every variable's columns a piece each, posted with a copy. */
+/* Puts a record's time, and this process's columns as one-element pieces. */
 static void put_step(int step, int levels)
 {
     for (int i = 0; i < VARS; i++) {
@@ -74,7 +75,7 @@ static void finish(void)
     close_dataset(ncid);
 }
 
-/* Each process reads the columns that another one has put. */
+/* Checks the columns that another process has put. */
 static void check_step(int step, int levels)
 {
     const int owner = (check.rank + 1) % check.nprocs;
@@ -99,7 +100,7 @@ static void check_attribute(void)
     CHECK_STR("written by process 0", words);
 }
 
-static void a_run_and_one_that_continues_it(void)
+static void a_run_is_continued_by_another_one(void)
 {
     define();
     attach();
@@ -126,7 +127,8 @@ static void a_run_and_one_that_continues_it(void)
 }
 
 static const struct check_test tests[] = {
-    {"a run, and one that continues it", a_run_and_one_that_continues_it, CHECK_FORMATS},
+    {"a run is continued by another one", a_run_is_continued_by_another_one,
+     CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

@@ -1,4 +1,5 @@
-# Sourced by tests of examples that there are in C and in Fortran 90, some in Fortran 77, too.
+# Sourced by the tests of examples that exist in both C and Fortran 90, and in some cases also in
+# Fortran 77.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -10,12 +11,12 @@ compile() {
         -Wl,-rpath,"$PWD/.libs"
 }
 
-# in_both NAME COMMAND: COMMAND PROGRAM PROCESSES holds for the program examples/NAME in C, and
-# in Fortran.
+# in_both NAME COMMAND: runs `COMMAND PROGRAM PROCESSES` for several process counts, where PROGRAM
+# is first the C version of the example NAME, and then its Fortran version.
 in_both() {
     local n source
     for n in 1 2 4; do
-        check "in C, $n processes" "$2" "examples/$1" $n
+        check "the C program runs on $n processes" "$2" "examples/$1" $n
     done
     if [ -z "${MPIF90:-}" ] || [ ! -e .libs/libpnetcdf.so ] || [ ! -e include/pnetcdf.mod ]; then
         skip "in Fortran" "no Fortran, or no shared library"
@@ -23,9 +24,9 @@ in_both() {
     fi
     for source in "${srcdir:-.}/examples/$1".f90 "${srcdir:-.}/examples/$1".f; do
         [ -e "$source" ] || continue
-        check "in Fortran (.${source##*.}): compiled" compile "$source"
+        check "the Fortran program (.${source##*.}) compiles" compile "$source"
         for n in 1 4; do
-            check "in Fortran (.${source##*.}), $n processes" "$2" "$dir/fortran" $n
+            check "the Fortran program (.${source##*.}) runs on $n processes" "$2" "$dir/fortran" $n
         done
     done
 }

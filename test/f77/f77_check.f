@@ -1,10 +1,10 @@
-! The harness for tests in Fortran, as run-mpi wants them:
-!     call check_start(tests, '1 2 4')   the number of tests, and of processes
-!     call check_that(condition, 'what should hold')
+! The test harness for Fortran, with the output that run-mpi expects:
+!     call check_start(tests, '1 2 4')   the number of tests, and process counts
+!     call check_that(condition, 'what should be true')
 !     call check_equal(expected, value, 'what')
 !     call check_done('name of the test')
 !     call check_finish()
-! A check that fails is noted and the test goes on. check_done gathers the notes of all
+! A failed check is recorded, and the test continues. check_done collects the results of all
 ! processes.
       subroutine check_start(tests, procs)
       implicit none
@@ -74,7 +74,7 @@
       call MPI_Finalize(err)
       end
 
-! A file of the test's own directory.
+! Returns the path of a file in the test's directory.
       subroutine check_path(name, path)
       implicit none
       character*(*) name, path

@@ -1,4 +1,5 @@
-! Everything but the data functions: each is called, and what it tells or does is checked.
+! Tests all functions except those that access data. Calls each function and checks its result or
+! effect.
       program define
       implicit none
       include 'mpif.h'

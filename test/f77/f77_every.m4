@@ -1,13 +1,13 @@
 m4_include(`tables.m4')m4_include([f77_tables.m4])m4_divert(-1)
-/* One program, in fixed and in free form: FORM is 77 or 90. Lines end before column 73,
- * and none is continued. */
+/* Generates the same program in fixed and in free form (FORM is 77 or 90). No line
+ * extends beyond column 72, and none is continued. */
 m4_define([HEAD], [m4_ifelse(FORM, [90], [      use mpi
       implicit none], [      implicit none
       include 'mpif.h'])
       include 'pnetcdf.inc'
       include 'f77_every.inc'])
 
-/* Arguments by kind. */
+/* The arguments for each kind of access. */
 m4_define([AT_var], [])
 m4_define([AT_var1], [st,])
 m4_define([AT_vara], [st,co,])
@@ -15,7 +15,7 @@ m4_define([AT_vars], [st,co,sd,])
 m4_define([AT_varm], [st,co,sd,im,])
 m4_define([AT_varn], [pieces,st,co,])
 
-/* What depends on the type: its name in Fortran, and how values come and go. */
+/* Each type's Fortran name, and the conversion of its values to and from integers. */
 m4_define([FORTRAN_int1], [integer*1])
 m4_define([FORTRAN_int2], [integer*2])
 m4_define([FORTRAN_int], [integer])
@@ -50,8 +50,9 @@ m4_ifelse(m4_index(M_NAME, [put]), [-1], [AFTER_GET[]      call verify_get('F77_
     [      call verify_put('F77_DATA_NAME')])
 ])
 m4_divert[]m4_dnl
-! Generated from f77_every.m4. Every data function is called, and what it reads or leaves
-! in the file is compared with a model in memory, which C writes and reads.
+! Generated from f77_every.m4. Calls every data function. The values that it reads, or that it
+! leaves in the file, are compared with a model in memory. C functions access the file for the
+! comparison.
       program all_calls
 HEAD
       character*300 path
@@ -70,8 +71,8 @@ foreach_f77_form([      call test[]F_SUFFIX
       call check_finish()
       end
 
-! Four variables: numbers and text, of fixed size and of records. In a row each process has
-! NY places of its own.
+! Creates four variables: numbers and text, each as a fixed-size and as a record variable. Each
+! process owns NY indices of dimension y.
       subroutine create_file(path, cmode)
 HEAD
       character*(*) path
@@ -106,14 +107,14 @@ HEAD
       serial = 0
       end
 
-! The value that a cell gets in this round.
+! Returns the value that a cell gets in this round.
       integer function value(c)
 HEAD
       integer c
       value = 1 + mod(serial * 37 + c * 11, 100)
       end
 
-! A number below limit that depends on the round, the process and what it is for.
+! Returns a number below `limit` that depends on the round, the process and the number's purpose.
       integer function some(limit, r, what)
 HEAD
       integer limit, r, what
@@ -121,7 +122,7 @@ HEAD
       some = mod(some / 13, limit)
       end
 
-! Chooses the elements of process r in the round.
+! Chooses the elements of process r in this round.
       subroutine place(kind, r)
 HEAD
       character*(*) kind
@@ -152,7 +153,7 @@ HEAD
       call list(kind)
       end
 
-! Lists the cells of the elements, and where in the buffer they are.
+! Lists the cells of the elements, and their positions in the buffer.
       subroutine list(kind)
 HEAD
       character*(*) kind
@@ -182,8 +183,8 @@ HEAD
       enddo
       end
 
-! Before a call: what it accesses; the mode of the file; the model. The odd rounds leave
-! gaps in the buffers of flexible functions.
+! Prepares a call: chooses the elements that it accesses and the mode of the file, and updates the
+! model. In odd rounds, buffers of flexible functions have gaps.
       subroutine choose(kind, all, mode, text)
 HEAD
       character*(*) kind, mode
@@ -236,7 +237,7 @@ HEAD
       bufcount = 1
       end
 
-! After a call: a request is waited for, in either mode, and a type freed before that.
+! Completes a call: frees the datatype, and then waits for a request in either mode.
       subroutine finish_call(rc, name)
 HEAD
       integer rc, stat(1), reqs(1)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every program of examples/C has a twin in examples/F77 that makes, with any number of
-# processes, the same file, byte for byte.
+# Checks that every program in examples/C has a counterpart in examples/F77 that writes the same
+# file, byte for byte, with any number of processes.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -23,18 +23,18 @@ same_bytes() {
     launch 1 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
 }
 
-check "each program in C has a twin" each_has_a_twin
+check "every C program has a counterpart in Fortran 77" each_has_a_twin
 for source in "${srcdir:-.}"/examples/F77/*.f; do
     name=${source##*/} name=${name%.f}
     for n in 1 4; do
         rm -f "$dir/$name.nc"
-        check "$name, $n processes" launch $n "examples/F77/$name" "$dir/$name.nc"
+        check "$name runs on $n processes" launch $n "examples/F77/$name" "$dir/$name.nc"
         if command -v ncdump >/dev/null; then
-            check "$name, $n processes: the file" same_dump "$name"
+            check "$name on $n processes writes the expected file" same_dump "$name"
         else
-            skip "$name, $n processes: the file" "no ncdump"
+            skip "$name on $n processes writes the expected file" "no ncdump"
         fi
     done
-    check "$name: the bytes that its twin in C writes" same_bytes "$name"
+    check "$name writes the bytes of the C program" same_bytes "$name"
 done
 finish

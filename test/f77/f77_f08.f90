@@ -1,4 +1,4 @@
-! The handles of module mpi_f08 hold the integers that nfmpi_ functions take.
+! Tests that handles of module mpi_f08 contain the integers that nfmpi_ functions expect.
 program f08
     use mpi_f08
     implicit none

@@ -1,12 +1,13 @@
-/* What tests in Fortran leave to C, so that the two are compared: whole variables, whole
- * files. Called from Fortran. */
+/* C functions that the Fortran tests call to compare the two languages. They transfer
+ * whole variables, or compare whole files. */
 #include "f77_helper.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of a path of Fortran; one static buffer for each. */
+/* Converts a path from a Fortran string to a C string, in one of two static buffers that
+ * are used alternately. */
 static const char *path_of(const char *text, F77_STRLEN len, int which)
 {
     static char paths[2][512];
@@ -17,8 +18,8 @@ static const char *path_of(const char *text, F77_STRLEN len, int which)
     return paths[which];
 }
 
-/* Writes or reads all n values of a variable, numbers or, where `text`, letters of these
- * codes. Collective. */
+/* Write or read all `n` values of a variable. They are numbers or, if `text` is set,
+ * character codes. Collective. */
 int F77_NAME(helper_write_var, HELPER_WRITE_VAR)(const int *ncid, const int *varid,
                                                  const int *text, const int *n,
                                                  const int *values)
@@ -46,7 +47,7 @@ int F77_NAME(helper_read_var, HELPER_READ_VAR)(const int *ncid, const int *varid
     return err;
 }
 
-/* 1 if two files are of the same bytes, else 0. */
+/* Returns 1 if two files contain the same bytes, otherwise 0. */
 int F77_NAME(helper_same_files, HELPER_SAME_FILES)(const char *text, const char *other,
                                                    F77_STRLEN len, F77_STRLEN other_len)
 {

@@ -1,5 +1,6 @@
-! What models written in Fortran 77 do: requests for columns of arrays with halos, each with
-! its state; lists of blocks; buffers described by MPI; text by start and count.
+! Tests calls that are typical of models written in Fortran 77: requests for columns of arrays with
+! halos, each with a status; lists of blocks; buffers described by MPI datatypes; text with start
+! and count.
       program models
       implicit none
       include 'mpif.h'
@@ -13,7 +14,7 @@
       call check_finish()
       end
 
-! A file with a field of 4 * (5 * processes), and names of 8 characters.
+! Creates a file with a field of 4 * (5 * processes), and names of 8 characters.
       subroutine model_file(name, nc, t, names)
       implicit none
       include 'mpif.h'
@@ -38,7 +39,7 @@
      &    dims, names), 'def_var')
       end
 
-! Whole columns of a larger array lie one behind the other: they may wait.
+! Whole columns of a larger array are contiguous, so pending requests may use them directly.
       subroutine requests
       implicit none
       include 'mpif.h'
@@ -66,7 +67,8 @@
      &    count, a(:, 3:5), req(1)), 'iput of columns')
       start(2) = 5 * rank + 4
       count(2) = 2
-! What has gaps is copied by the compiler, and by bput at once.
+! The compiler passes a temporary copy of a section with gaps, so bput
+! must copy the values immediately.
       do j = 1, 5
           do i = 1, 6
               c(i, j) = 1000 * rank + 10 * (j + 5) + i - 1 + 0.25d0
@@ -93,7 +95,7 @@
           call check_equal(NF_REQ_NULL, req(i), 'request')
       enddo
       e = nfmpi_buffer_detach(nc)
-! They are got by one request, into columns of another array.
+! One request gets all columns into the columns of another array.
       start(1) = 1
       start(2) = 5 * rank + 1
       count(2) = 5
@@ -123,7 +125,7 @@
       call MPI_Comm_rank(MPI_COMM_WORLD, rank, e)
       call model_file('blocks.nc', nc, t, names)
       e = nfmpi_enddef(nc)
-! The core of an array with a frame.
+! Puts the inner part of an array that has a border.
       full(1) = 6
       full(2) = 7
       lengths(1) = 4
@@ -145,7 +147,7 @@
       one = 1
       call check_equal(NF_NOERR, nfmpi_put_vara_all(nc, t, starts,
      &    counts, frame, one, type), 'put of the core')
-! Two blocks over it: a row of two, a column of four.
+! Overwrites two blocks: two elements of a column, and a whole column.
       starts(1, 1) = 3
       starts(2, 1) = 5 * rank + 2
       counts(1, 1) = 2

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Fortran compilers spell names differently. In each way but that of this build's compiler,
-# the binding has all its functions under those names, and a program in Fortran finds them:
-# by flags of gfortran's, or, in capitals, with its calls renamed.
+# Fortran compilers spell external names differently. For each spelling that this build's compiler
+# does not use, the binding must provide all functions with names in that spelling, and a Fortran
+# program must find them. gfortran has flags for the lower-case spellings. For upper case, objcopy
+# renames the functions that the program calls.
 here=${srcdir:-.}
 support=$here/test/support
 . "$support/tap.sh"
@@ -17,7 +18,7 @@ if [ ! -e .libs/libpnetcdf.a ]; then
     exit 0
 fi
 
-# binding WAY MACRO: the functions, compiled with names as MACRO makes them.
+# binding WAY MACRO: compiles the binding so that MACRO spells the names of its functions.
 binding() {
     mkdir -p "$dir/$1" &&
         sed "s/^#define F77_NAME(name,NAME) .*/#define F77_NAME(name,NAME) $2/" config.h \
@@ -27,12 +28,13 @@ binding() {
                 -I"$source/src/binding/f77" -c "$source"/src/binding/f77/*.c \
                 "$top"/src/binding/f77/*.c)
 }
-# Four of them stand behind published ones: see f77_symbols.sh.
+# Prints the names of the published functions, and of four that they call (see f77_symbols.sh).
 functions() {
     { cat "$here/test/f77/f77_names.txt" && printf '%s\n' xinq_libvers xstrerror xstrerrno inq_version; } |
         sed 's/^/nfmpi_/' | sort
 }
-# named WAY SPELLED...: each function stands under the name that a command makes of it.
+# named WAY COMMAND...: checks that the binding defines every function under the spelling that the
+# command produces.
 named() {
     local way=$1
     shift
@@ -41,7 +43,7 @@ named() {
     functions | "$@" | sort >"$dir/wanted"
     [ "$(wc -l <"$dir/wanted")" -gt 400 ] && diff "$dir/wanted" "$dir/there"
 }
-# program WAY FLAG...: an example, compiled so and linked to the binding.
+# program WAY FLAG...: compiles an example with these flags and links it with the binding.
 program() {
     local way=$1
     shift
@@ -64,16 +66,16 @@ runs() {
 
 upper() { tr a-z A-Z; }
 
-check "two underscores: the binding" binding two 'name ## __'
-check "two underscores: every name" named two sed 's/$/__/'
-check "two underscores: a program is linked" program two -fsecond-underscore
-check "two underscores: it writes and reads" runs two
-check "no underscore: the binding" binding none name
-check "no underscore: every name" named none sed ''
-check "no underscore: a program is linked" program none -fno-underscoring
-check "no underscore: it writes and reads" runs none
-check "capitals: the binding" binding capitals NAME
-check "capitals: every name" named capitals upper
-check "capitals: a program is linked" capitals
-check "capitals: it writes and reads" runs capitals
+check "two underscores: the binding compiles" binding two 'name ## __'
+check "two underscores: every name is defined" named two sed 's/$/__/'
+check "two underscores: a program links" program two -fsecond-underscore
+check "two underscores: a program writes and reads" runs two
+check "no underscore: the binding compiles" binding none name
+check "no underscore: every name is defined" named none sed ''
+check "no underscore: a program links" program none -fno-underscoring
+check "no underscore: a program writes and reads" runs none
+check "capitals: the binding compiles" binding capitals NAME
+check "capitals: every name is defined" named capitals upper
+check "capitals: a program links" capitals
+check "capitals: a program writes and reads" runs capitals
 finish

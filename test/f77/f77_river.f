@@ -1,5 +1,5 @@
-! test/serial/river.f, ported by the steps of doc/porting.md: the rows of flow are divided
-! among the processes, and the file is the same for any number of them.
+! test/serial/river.f, ported by following doc/porting.md. The rows of flow are divided among the
+! processes. The file must be the same for any number of processes.
       program river
       implicit none
       include 'mpif.h'

@@ -1,5 +1,6 @@
-! netCDF-Fortran reads what nfmpi_ wrote, and the other way round. Its constants have the
-! names of ours, so that its calls are in a file of their own, f77_serial_nf.f.
+! Tests that netCDF-Fortran can read files written by nfmpi_ functions, and vice versa.
+! netCDF-Fortran's constants have the same names, so its calls are in a separate file,
+! f77_serial_nf.f.
       program serial
       implicit none
       include 'mpif.h'

@@ -1,4 +1,4 @@
-! The calls of netCDF-Fortran for f77_serial.f.
+! Calls netCDF-Fortran for f77_serial.f.
       subroutine nf_reads(path)
       implicit none
       include 'netcdf.inc'

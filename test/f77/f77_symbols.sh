@@ -1,6 +1,7 @@
 #!/bin/bash
-# Every nfmpi_ function is exported as the Fortran compiler calls it, declared in
-# pnetcdf.inc, and called by the tests; every parameter has its value, in both forms.
+# Checks that every nfmpi_ function is exported under the compiler's spelling, declared in
+# pnetcdf.inc, and called by the tests, and that every parameter has the right value in fixed-form
+# and free-form sources.
 here=${srcdir:-.}/test/f77
 . "${srcdir:-.}/test/support/tap.sh"
 export LC_ALL=C
@@ -9,7 +10,7 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 count=433
 
-# What the compiler makes of a name, as config.h says.
+# Spells the names on standard input as the compiler does, according to config.h.
 spelled() {
     case $(sed -n 's/^#define F77_NAME(name,NAME) //p' config.h) in
     'name ## __') sed 's/$/__/' ;;
@@ -21,7 +22,7 @@ spelled() {
 }
 functions() { sed 's/^/nfmpi_/' "$here/f77_names.txt" | sort; }
 exported() { nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//' | sort; }
-# none_missing COMMAND...: every function is among the names that it prints.
+# none_missing COMMAND...: checks that the command prints the names of all functions.
 none_missing() {
     "$@" >"$scratch/there"
     functions | comm -23 - "$scratch/there" >"$scratch/missing"
@@ -33,7 +34,8 @@ symbols_exported() {
     cat "$scratch/missing"
     [ "$(functions | wc -l)" = $count ] && [ ! -s "$scratch/missing" ]
 }
-# Behind published functions in PnetCDF's library; its .inc does not declare them.
+# Checks that the library also exports the functions that PnetCDF's .inc file does not
+# declare, but that the published functions in PnetCDF's library call.
 others_exported() {
     ! printf 'nfmpi_%s\n' xinq_libvers xstrerror xstrerrno inq_version | spelled | sort |
         comm -23 - <(exported) | grep .
@@ -44,7 +46,8 @@ called() {
 }
 fits_both_forms() { ! grep -nE '^.{73}|^ {0,5}[^ !]|	' include/pnetcdf.inc; }
 
-# values ENDING FLAG...: a program in that form prints every parameter.
+# values ENDING FLAG...: compiles a program that prints every parameter, in this source form, and
+# checks the values.
 values() {
     local file=$scratch/values.$1
     shift
@@ -71,13 +74,13 @@ values() {
 
 if [ -e "$library" ]; then
     check "every nfmpi_ function is exported ($count)" symbols_exported
-    check "so are those that are not declared" others_exported
+    check "every undeclared nfmpi_ function is exported" others_exported
 else
     skip "every nfmpi_ function is exported ($count)" "no shared library is built"
 fi
 check "every nfmpi_ function is declared" none_missing declared
 check "every nfmpi_ function is called by the tests" none_missing called
-check "pnetcdf.inc suits fixed and free form" fits_both_forms
+check "pnetcdf.inc is valid in fixed and free form" fits_both_forms
 check "every parameter has its value, fixed form" values f
 check "every parameter has its value, free form" values f90
 finish

@@ -1,4 +1,5 @@
-! The same definitions and values from Fortran and from C, f77_twin_c.c, make the same bytes.
+! Tests that the same definitions and values result in the same bytes when written by Fortran and by
+! C (f77_twin_c.c).
       program twin
       implicit none
       include 'mpif.h'

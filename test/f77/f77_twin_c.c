@@ -1,4 +1,4 @@
-/* The twin of f77_twin.f. */
+/* The counterpart of f77_twin.f: writes the same file in C. */
 #include "f77_helper.h"
 
 #include <stdio.h>

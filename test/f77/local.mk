@@ -1,5 +1,5 @@
-# tests: nfmpi_*. Programs in Fortran, run as the other MPI tests are; what two of them
-# share is in f77_check.f (Fortran) and f77_helper.c (C).
+# Tests for the nfmpi_ functions: Fortran programs, run like the other MPI tests. They share code in
+# f77_check.f (Fortran) and f77_helper.c (C).
 CLEANFILES += test/f77/f77_every.f test/f77/f77_every90.f90
 AM_FFLAGS = -I$(builddir)/include -I$(srcdir)/include -I$(srcdir)/test/f77 $(FORTRAN_CHECKS)
 AM_FCFLAGS = $(AM_FFLAGS)

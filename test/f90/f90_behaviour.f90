@@ -1,5 +1,5 @@
-! What module pnetcdf adds to the library: optional arguments, sections of arrays, names
-! and text, ids from 1, values of other types than the variable's.
+! Tests the features that module pnetcdf adds to the library: optional arguments, array sections,
+! names and text, ids that start with 1, and values whose type differs from the variable's.
 module f90_behaviour
   use, intrinsic :: iso_c_binding
   use mpi
@@ -13,7 +13,7 @@ module f90_behaviour
 
 contains
 
-  ! A variable of nx * ny * nprocs integers; each process has one ny * nx plane.
+  ! Creates a variable of nx * ny * nprocs integers. Each process owns a plane of nx * ny integers.
   subroutine create_planes(ncid, varid, xtype)
     integer, intent(out) :: ncid, varid
     integer, intent(in) :: xtype
@@ -39,7 +39,8 @@ contains
     here = int((/ x, y, at_hand%rank + 1 /), offset)
   end function
 
-  ! start, count, stride and map: each alone, together, and shorter than the variable.
+  ! Tests start, count, stride and map: separately, together, and with fewer elements than the
+  ! variable has dimensions.
   subroutine optional_arguments() bind(C)
     integer :: ncid, varid, a(nx, ny), b(nx, ny), t(ny, nx), row(nx), one
     call create_planes(ncid, varid, nf90_int)
@@ -69,7 +70,7 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Without start, what all processes read is the beginning.
+  ! Without start, all processes read from the beginning.
   subroutine nothing_optional() bind(C)
     integer :: ncid, varid, whole(nx, ny, at_hand%nprocs), first, i
     call create_planes(ncid, varid, nf90_int)
@@ -83,7 +84,7 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Sections with any gaps, forwards and backwards, are used where they lie.
+  ! Sections with any gaps, forwards or backwards, are used without a copy.
   subroutine sections() bind(C)
     integer :: ncid, varid, a(2 * nx, 3 * ny), b(2 * nx, 3 * ny), k
     call create_planes(ncid, varid, nf90_int)
@@ -95,14 +96,14 @@ contains
     call okay(nf90mpi_get_var_all(ncid, varid, b(2 * nx:2:-2, 2:3 * ny:3), here(1, 1)), &
       'get a section')
     call same(all(a == b), 'a section: values, and what lies between them')
-    ! The first 11 elements of it: whole columns and a piece of one.
+    ! The first 5 elements of a section: a column and a part of the next.
     b = -1
     call okay(nf90mpi_get_var_all(ncid, varid, b(1:6:2, ::2), here(1, 1), &
       int((/ 1, 5, 1 /), offset)), 'part of a section')
     call same(all(b(1:6:2, 1) == a(2 * nx, 2:8:3)) .and. &
       all(b(1:4:2, 3) == a(2 * nx, 11:14:3)), 'part of a section: values')
     call equal(5_c_int64_t, int(count(b /= -1), c_int64_t), 'part of a section: no more')
-    ! With a map, which counts the elements of the section.
+    ! With a map, whose unit is elements of the section.
     b = -1
     call okay(nf90mpi_get_var_all(ncid, varid, b(1:2 * ny:2, 1:9:3), here(1, 1), &
       int((/ 3, ny, 1 /), offset), map=int((/ ny, 1, 0 /), offset)), 'a section and a map')
@@ -119,7 +120,8 @@ contains
     end function
   end subroutine
 
-  ! What waits may be a section too; nothing is copied that would be gone.
+  ! Nonblocking calls also accept sections, and do not use temporary copies, which would be freed
+  ! before the wait.
   subroutine waiting_sections() bind(C)
     integer :: ncid, varid, req(2), st(2)
     integer, asynchronous :: a(nx, 2 * ny), b(3 * nx, ny)
@@ -132,7 +134,7 @@ contains
     call okay(nf90mpi_iget_var(ncid, varid, b(3::3, :), req(1), here(1, 1)), 'iget')
     call okay(nf90mpi_wait_all(ncid, 1, req(:1), st(:1)), 'wait_all')
     call same(all(b(3::3, :) == plane()) .and. all(b(1::3, :) == 0), 'values')
-    ! By a list of blocks.
+    ! A list of blocks.
     b = 0
     call okay(nf90mpi_iget_varn(ncid, varid, b(2::3, :2), req(2), 2, &
       reshape((/ here(1, 1), here(1, 2) /), (/ 3, 2 /)), &
@@ -143,8 +145,8 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! What a caller makes of an array on the way: dummy arguments, pointers and allocatables
-  ! are the array itself, with or without gaps; nothing is copied.
+  ! Dummy arguments, pointers and allocatables refer to the array itself, with or without gaps, so
+  ! nothing is copied.
   subroutine waiting_dummies() bind(C)
     integer :: ncid, varid, req(4), st(4), n
     integer, target, asynchronous :: a(2 * nx, 2 * ny)
@@ -174,7 +176,7 @@ contains
       integer, intent(out) :: req
       call okay(nf90mpi_iget_var(ncid, varid, part, req, here(1, 1)), 'iget, a dummy')
     end subroutine
-    ! One element, where the array begins.
+    ! Gets one element, at the beginning of the array.
     subroutine post_explicit(part, n, req)
       integer, intent(in) :: n
       integer, asynchronous :: part(n)
@@ -183,7 +185,7 @@ contains
     end subroutine
   end subroutine
 
-  ! A datatype applies to the array as if it had no gaps.
+  ! A datatype applies to the array as if the array had no gaps.
   subroutine datatypes() bind(C)
     integer :: ncid, varid, req(1), type, ierr
     integer :: a(nx + 4, ny + 2), b(nx + 4, ny + 2), wide(2 * nx + 8, ny + 2)
@@ -210,7 +212,7 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Errors are those of the library; the others go on.
+  ! Error codes of the library are returned, and the other processes continue.
   subroutine errors() bind(C)
     integer :: ncid, varid, err, a(nx, ny), b(2), req(1), st(1)
     integer(kind=offset) :: short(2, 1)

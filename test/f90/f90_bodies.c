@@ -1,5 +1,5 @@
-/* The bodies of the tests in Fortran, as check.h wants them; and the file that the same
- * definitions make in C. */
+/* Runs the test bodies that are written in Fortran. Also writes a file in C, to which the
+ * file written in Fortran must be identical. */
 #include "check.h"
 
 #include "pnetcdf.h"
@@ -46,7 +46,7 @@ static void define(int ncid, int *vars)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
 }
 
-/* Process 0 has it all, the others take part without elements. */
+/* Process 0 puts all values. The other processes transfer no elements. */
 static void write_in_c(void)
 {
     int ncid, vars[6];
@@ -87,24 +87,26 @@ static void same_file_as_c(void)
 }
 
 static const struct check_test tests[] = {
-    {"start, count, stride and map may be left out", optional_arguments, CHECK_FORMATS},
-    {"all four left out", nothing_optional, 0},
-    {"sections of arrays", sections, CHECK_FORMATS},
-    {"sections of arrays that wait", waiting_sections, 0},
-    {"dummies, pointers and allocatables that wait", waiting_dummies, 0},
-    {"datatypes in memory", datatypes, 0},
-    {"errors, and those without", errors, 0},
-    {"dimensions and variables", dimensions_and_variables, CHECK_FORMATS},
-    {"attributes", attributes, CHECK_FORMATS},
-    {"fill values", fill_values, 0},
-    {"files", files, CHECK_FORMATS},
-    {"requests", requests, 0},
-    {"the same bytes as from C", same_file_as_c, CHECK_FORMATS},
-    {"a history by buffered puts", history, CHECK_FORMATS},
+    {"start, count, stride and map are optional", optional_arguments, CHECK_FORMATS},
+    {"all four optional arguments may be omitted", nothing_optional, 0},
+    {"sections of arrays are put and read", sections, CHECK_FORMATS},
+    {"sections of arrays are posted", waiting_sections, 0},
+    {"dummies, pointers and allocatables are posted", waiting_dummies, 0},
+    {"datatypes describe memory", datatypes, 0},
+    {"errors are returned", errors, 0},
+    {"dimensions and variables are defined and inquired", dimensions_and_variables,
+     CHECK_FORMATS},
+    {"attributes are put and read", attributes, CHECK_FORMATS},
+    {"fill values are set and inquired", fill_values, 0},
+    {"files are created and opened", files, CHECK_FORMATS},
+    {"requests are posted and waited for", requests, 0},
+    {"files have the same bytes as those of C", same_file_as_c, CHECK_FORMATS},
+    {"a time series is written by buffered puts", history, CHECK_FORMATS},
     {"one request of several fails", one_request_fails, 0},
-    {"arrays of text", text_arrays, CHECK_FORMATS},
-    {"attributes of nothing, and by keyword", odd_attributes, CHECK_FORMATS},
-    {"lists that are short or long", lists, CHECK_FORMATS},
+    {"arrays of text are put and read", text_arrays, CHECK_FORMATS},
+    {"attributes may be empty, and arguments have keywords", odd_attributes,
+     CHECK_FORMATS},
+    {"lists may be shorter or longer than needed", lists, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-! The harness of test/support/check.h for Fortran. The bodies are subroutines that C calls;
-! see f90_bodies.c.
+! The harness of test/support/check.h for Fortran. Test bodies are subroutines that C
+! calls: see f90_bodies.c.
 module f90_checks
   use, intrinsic :: iso_c_binding
   implicit none
@@ -51,7 +51,7 @@ module f90_checks
 
 contains
 
-  ! A result that should be a certain one, or nf90_noerr.
+  ! Checks that a result equals this error code.
   subroutine expect(code, err, what)
     integer, intent(in) :: code, err
     character(len=*), intent(in) :: what
@@ -80,7 +80,7 @@ contains
     held = check_eq(expected, number, what // c_null_char, 'Fortran' // c_null_char, 0)
   end subroutine
 
-  ! A path in the directory of the case.
+  ! Returns a path in the case's directory.
   function file_path(name)
     character(len=:), allocatable :: file_path
     character(len=*), intent(in) :: name

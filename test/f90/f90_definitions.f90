@@ -1,4 +1,5 @@
-! Defining and inquiring through module pnetcdf: every function, its results by value.
+! Tests definitions and inquiries through module pnetcdf: calls every function and checks
+! its results.
 module f90_definitions
   use, intrinsic :: iso_c_binding
   use mpi
@@ -26,7 +27,7 @@ contains
       MPI_INFO_NULL, ncid), 'create')
   end subroutine
 
-  ! A file with a record dimension, three variables and an attribute.
+  ! Creates a file with a record dimension, three variables and an attribute.
   subroutine create_some(ncid, t, x, vars)
     integer, intent(out) :: ncid, t, x, vars(3)
     call create(ncid)

@@ -1,8 +1,8 @@
 m4_include(`f90_tables.m4')m4_dnl
 m4_divert(-1)
-/* How the values of a type are made, from an integer i, and compared. Text has two
- * characters an element and so a dimension more in the file.
- * FORMULA_x, E_DECL, E_MPI, E_TEXT (1 for text) */
+/* For each type, FORMULA_x computes a value from an integer i, E_DECL is the type's
+ * declaration, E_MPI is its MPI datatype, and E_TEXT is 1 for text and 0 otherwise. Text
+ * has two characters per element, and therefore an additional dimension in the file. */
 m4_define([FORMULA_text],   [achar(97 + mod(i, 26)) // achar(65 + mod(i, 23))])
 m4_define([FORMULA_int1],   [int(mod(i, 100) - 50, int1)])
 m4_define([FORMULA_int2],   [int(300 * mod(i, 97), int2)])
@@ -21,7 +21,7 @@ m4_define([E_MPI_double], [MPI_REAL8])
 m4_define([E_MPI], [m4_indir([E_MPI_]T_NAME)])
 m4_define([E_TEXT], [m4_ifelse(T_NAME, [text], [1], [0])])
 
-/* Ranks: R, the shape, the number of values. */
+/* The shape, and the number of values, of an array of each rank R. */
 m4_define([rank_row], [m4_define([R], [$2])m4_define([R_SHAPE], [$3])m4_dnl
 m4_define([R_N], [$4])$1])
 m4_define([foreach_rank], [m4_dnl
@@ -33,12 +33,12 @@ rank_row([$1], [4], [3, 2, 1, 2], [12])m4_dnl
 rank_row([$1], [5], [3, 2, 1, 2, 2], [24])m4_dnl
 rank_row([$1], [6], [3, 2, 1, 2, 2, 1], [24])m4_dnl
 rank_row([$1], [7], [3, 2, 1, 2, 2, 1, 2], [48])])
-/* Of rank 0, an element of an array stands for the scalar. */
+/* For rank 0, the first element of an array serves as the scalar. */
 m4_define([R_DIM], [m4_ifelse(R, [0], [1], [R_SHAPE])])
 m4_define([ARRAY], [m4_ifelse(R, [0], [$1(1)], [$1])])
 
-/* PUT(k, call, arguments behind varid): values made for the k-th variable, and put.
- * GET(k, call, arguments): they are got again. */
+/* PUT(k, call, arguments after varid): computes values for the k-th variable and puts
+ * them. GET(k, call, arguments after varid): gets the values and compares them. */
 m4_define([REST], [m4_shift(m4_shift($@))])
 m4_define([PUT], [    call fill(a, R_N, $1)
     call okay(nf90mpi_$2(ncid, first + $1, REST($@)), '$2, T_NAME, rank R')
@@ -47,7 +47,8 @@ m4_define([GET], [    call clear(b, R_N)
     call okay(nf90mpi_$2(ncid, first + $1, REST($@)), '$2, T_NAME, rank R')
     call compare(b, R_N, $1, '$2, T_NAME, rank R')
 ])
-/* The same, waiting: with an array of its own, which keeps its values. */
+/* IPUT and IGET do the same with nonblocking calls. Each put uses a separate array,
+ * because its values must not change before the wait. */
 m4_define([IPUT], [    call fill(a$1, R_N, $1)
     call okay(nf90mpi_$2(ncid, first + $1, ARRAY(a$1), REST($@)), '$2, T_NAME, rank R')
 ])
@@ -66,9 +67,9 @@ m4_define([SLAB], [m4_dnl
     items = R_N * (1 + E_TEXT)])
 m4_divert[]m4_dnl
 foreach_type([m4_ifelse(T_NAME, TYPE, [m4_dnl
-! Generated from f90_every.f90.m4.
-! Every generic function that moves values, for every type and rank: what is put is what
-! is got, by each of the functions. Each process has a part of every variable.
+! Generated from f90_every.f90.m4. Calls every generic function that transfers values, for every
+! type and rank. Each get must return the values that were put. Each process owns a part of every
+! variable.
 module f90_every_[]T_NAME
   use, intrinsic :: iso_c_binding
   use mpi
@@ -84,14 +85,14 @@ module f90_every_[]T_NAME
   integer, parameter :: real4 = selected_real_kind(6)
   integer, parameter :: real8 = selected_real_kind(13)
 
-  ! The lengths of the dimensions; text has one of 2 before them.
+  ! Lengths of the dimensions. Text variables have an additional first dimension, of length 2.
   integer, parameter :: lengths(7) = (/ 3, 2, 1, 2, 2, 1, 2 /)
-  integer, parameter :: nvars = 10 ! of each rank
+  integer, parameter :: nvars = 10 ! per rank
   integer :: req(4)
 
 contains
 
-  ! What the i-th value of this process in the k-th variable is.
+  ! Returns a value that is derived from i.
   elemental function value(i)
     E_DECL :: value
     integer, intent(in) :: i
@@ -130,8 +131,8 @@ contains
       what // ': states of the requests')
   end subroutine
 
-  ! A file with variables of one type, nvars of each rank. The last dimension of each is
-  ! the number of processes.
+  ! Creates a file with variables of one type, nvars per rank. The length of each variable's last
+  ! dimension is the number of processes.
   subroutine create(name, xtype, text, ncid)
     character(len=*), intent(in) :: name
     integer, intent(in) :: xtype, text
@@ -159,7 +160,7 @@ contains
     call okay(nf90mpi_enddef(ncid), 'enddef')
   end subroutine
 
-  ! The part of a variable that belongs to this process.
+  ! Creates a datatype for the part of a variable that belongs to this process.
   subroutine part(type, items, filetype)
     integer, intent(in) :: type, items
     integer, intent(out) :: filetype

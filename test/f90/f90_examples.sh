@@ -1,7 +1,8 @@
 #!/bin/bash
-# Every program of examples/C has a twin in examples/F90 that makes, with any number of
-# processes, the same file, byte for byte. The program that was ported by doc/porting.md makes the file of the serial
-# one, and each goes on with a file of the other.
+# Checks that every program in examples/C has a counterpart in examples/F90 that writes the same
+# file, byte for byte, with any number of processes. The program that was ported by following
+# doc/porting.md must write the same file as the serial program, and each of these two programs must
+# be able to continue a file written by the other one.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -31,7 +32,7 @@ each_has_a_twin() {
     done
 }
 
-# What serial and parallel programs do one after the other, and what they left.
+# Runs serial and parallel programs alternately, and compares the files that they wrote.
 serially() { "$dir/heat_serial" "$dir/$1.nc" "$2"; }
 parallel() { launch "$3" "$dir/heat_parallel" "$dir/$1.nc" "$2"; }
 same_heat() {
@@ -56,29 +57,29 @@ if [ ! -e .libs/libpnetcdf.so ]; then
     skip "the examples" "no shared library is built"
     finish
 fi
-check "each program in C has a twin" each_has_a_twin
+check "every C program has a counterpart in Fortran 90" each_has_a_twin
 for source in "$examples"/F90/*.f90; do
     name=${source##*/} name=${name%.f90}
-    check "$name is compiled" compile "$source"
+    check "$name compiles" compile "$source"
     for n in 1 4; do
         rm -f "$dir/$name.nc"
-        check "$name, $n processes" launch $n "$dir/$name" "$dir/$name.nc"
+        check "$name runs on $n processes" launch $n "$dir/$name" "$dir/$name.nc"
         if command -v ncdump >/dev/null; then
-            check "$name, $n processes: the file" same_dump "$name"
+            check "$name on $n processes writes the expected file" same_dump "$name"
         else
-            skip "$name, $n processes: the file" "no ncdump"
+            skip "$name on $n processes writes the expected file" "no ncdump"
         fi
     done
-    check "$name: the bytes that its twin in C writes" same_as_in_c "$name"
+    check "$name writes the bytes of the C program" same_as_in_c "$name"
 done
-check "the ported program is compiled" compile "$examples/porting/heat_parallel.f90"
+check "the ported program compiles" compile "$examples/porting/heat_parallel.f90"
 if [ "$HAVE_NETCDFF" = yes ] && command -v ncdump >/dev/null; then
-    check "the serial program is compiled" $MPIF90 -I"$NETCDFF_DIR" -o "$dir/heat_serial" \
+    check "the serial program compiles" $MPIF90 -I"$NETCDFF_DIR" -o "$dir/heat_serial" \
         "$examples/porting/heat_serial.f90" -lnetcdff -lnetcdf
-    check "the ported program makes the serial one's file" ported
-    check "each goes on with the other's file" mixed
-    check "without room behind the header, the bytes are the same" same_bytes
+    check "the ported program writes the serial program's file" ported
+    check "each program continues the other's file" mixed
+    check "without space after the header, the bytes are equal" same_bytes
 else
-    skip "the ported program makes the serial one's file" "no netCDF-Fortran, or no ncdump"
+    skip "the ported program writes the serial program's file" "no netCDF-Fortran, or no ncdump"
 fi
 finish

@@ -1,5 +1,5 @@
-# From f90_generics.txt, a subroutine that uses every public generic of module pnetcdf,
-# all arguments by keyword; what[] declares them by name.
+# Generates, from f90_generics.txt, a subroutine that calls every public generic function of module
+# pnetcdf, passing all arguments by keyword. kind[] contains the declaration for each keyword.
 BEGIN {
     FS = "\t"
     split("ncid varid mpi_comm mpi_info cmode omode fillmode old_mode ncerr new_format " \

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Module pnetcdf has every generic of the published interface, with its keywords, and the
-# parameters; programs with mpif.h, mpi and mpi_f08 use it.
+# Checks that module pnetcdf has all parameters and every generic function of the published
+# interface, with its keywords. Also checks that the module works in programs that use mpif.h, mpi
+# or mpi_f08.
 here=${srcdir:-.}/test/f90
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
@@ -16,13 +17,14 @@ every_generic() {
     tail -n 1 "$dir/generics.f90"
     grep -q '^! 80 generics$' "$dir/generics.f90" && compile -c generics.f90
 }
-# One that the module has not fails to compile.
+# A call to a generic function that the module lacks must fail to compile.
 no_other() {
     printf 'nf90mpi_none\tncid\n' | cat "$here/f90_generics.txt" - |
         awk -f "$here/f90_generics.awk" >"$dir/others.f90"
     ! compile -c others.f90
 }
-# Nothing of MPI, of C or of its own making is public, so that names do not collide.
+# Names of MPI and C, and internal names, must not be public, because they could collide with names
+# in a program.
 nothing_else() {
     cat >"$dir/hidden.f90" <<'END'
 subroutine hidden()
@@ -36,7 +38,7 @@ end subroutine
 END
     compile -c hidden.f90
 }
-# Each nf_ parameter of pnetcdf.inc has its twin, of the same value.
+# Each nf_ parameter in pnetcdf.inc must have a counterpart in the module with the same value.
 every_parameter() {
     {
         echo 'program parameters'
@@ -52,7 +54,9 @@ every_parameter() {
     compile -o parameters parameters.f90 && "$dir/parameters"
 }
 
-# caller NAME WHAT-TO-USE COMMUNICATOR INFO: writes and reads a file.
+# caller NAME STATEMENT COMMUNICATOR INFO: compiles and runs a program that writes and reads a file.
+# STATEMENT (such as `use mpi`) provides the MPI interface; COMMUNICATOR and INFO are passed to the
+# create and open calls.
 caller() {
     local name=$1
     cat >"$dir/$name.f90" <<END
@@ -82,16 +86,16 @@ END
         launch 2 "$dir/$name" "$dir/$name.nc"
 }
 
-check "80 of 80 generics, with every keyword" every_generic
-check "a generic that is not there is missed" no_other
-check "every parameter" every_parameter
-check "no other name is taken" nothing_else
+check "all 80 generics have every keyword" every_generic
+check "a missing generic is detected" no_other
+check "the module has every parameter" every_parameter
+check "the module exports no other name" nothing_else
 if [ -e .libs/libpnetcdf.so ]; then
-    check "a program with mpif.h" caller mpif "include 'mpif.h'" MPI_COMM_WORLD MPI_INFO_NULL
-    check "a program with module mpi" caller mpi 'use mpi' MPI_COMM_WORLD MPI_INFO_NULL
+    check "a program with mpif.h compiles" caller mpif "include 'mpif.h'" MPI_COMM_WORLD MPI_INFO_NULL
+    check "a program with module mpi compiles" caller mpi 'use mpi' MPI_COMM_WORLD MPI_INFO_NULL
     if [ "$HAVE_MPI_F08" = yes ]; then
-        check "a program with module mpi_f08" caller f08 'use mpi_f08' MPI_COMM_WORLD MPI_INFO_NULL
-        check "the same with integers" caller f08int 'use mpi_f08' MPI_COMM_WORLD%MPI_VAL \
+        check "a program with module mpi_f08 compiles" caller f08 'use mpi_f08' MPI_COMM_WORLD MPI_INFO_NULL
+        check "a program with module mpi_f08 and integer handles compiles" caller f08int 'use mpi_f08' MPI_COMM_WORLD%MPI_VAL \
             MPI_INFO_NULL%MPI_VAL
     fi
 fi

@@ -1,5 +1,5 @@
-! What models do: history files by buffered requests, restart files of sections of arrays
-! with halos, names of stations, attributes without characters, arguments by keyword.
+! Tests calls that are typical of models: history files written by buffered requests, restart files
+! with sections of arrays with halos, names of stations, empty attributes, and arguments by keyword.
 module f90_models
   use, intrinsic :: iso_c_binding
   use mpi
@@ -14,7 +14,7 @@ module f90_models
 
 contains
 
-  ! What the owner of a cell wrote there.
+  ! Returns the value that the owner of a cell puts.
   elemental function cell(x, y, z, rank)
     real(r8) :: cell
     integer, intent(in) :: x, y, z, rank
@@ -59,8 +59,8 @@ contains
     mine = int((/ 1 + nx * at_hand%rank, 1, 1, record /), offset)
   end function
 
-  ! Buffered puts of what lies between halos, then one wait for all, whose list has ids
-  ! that are none, and gaps.
+  ! Makes buffered puts of the parts inside the halos, with a single wait. The list of ids
+  ! contains null requests and gaps.
   subroutine history() bind(C)
     integer :: ncid, t, u, names, req(9), st(9), level
     real(r8) :: field(1 - halo:nx + halo, 1 - halo:ny + halo, nz), back(nx, ny, nz)
@@ -75,7 +75,7 @@ contains
         req=req(2 * level + 1), count=int((/ nx, ny, 1, 1 /), offset), &
         start=mine(3) + (/ 0_offset, 0_offset, int(level - 1, offset), 0_offset /)), 'bput')
     end do
-    ! Each by its own type: whole numbers, an expression, a constant.
+    ! Puts an expression of a different type.
     call okay(nf90mpi_bput_var(ncid, u, nint(field(1:nx, 1:ny, :)), req(7), mine(1)), 'bput')
     field = 0
     call okay(nf90mpi_wait_all(ncid, 4, req(1:7:2), st(1:7:2)), 'wait_all')
@@ -95,8 +95,9 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! What is wrong with one request is told of that one; the others are done. Of values
-  ! that do not fit, others than those are put.
+  ! Posts a valid request, and two that return errors when they are posted. A value that
+  ! is out of range for the variable's type becomes the fill value, and the other values
+  ! of that request are put.
   subroutine one_request_fails() bind(C)
     integer :: ncid, t, u, names, req(3), st(3)
     integer :: back(nx)
@@ -121,7 +122,8 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Arrays of text, with and without count; what is shorter, longer, cut out; nothing.
+  ! Tests arrays of text, with and without count; strings that are shorter, longer or partial; and
+  ! empty text.
   subroutine text_arrays() bind(C)
     integer :: ncid, t, u, names, n
     character(len=6) :: stations(2), back(2)
@@ -136,14 +138,14 @@ contains
     back = '######'
     call okay(nf90mpi_get_var_all(ncid, names, back, int((/ 1, n + 1 /), offset)), 'get')
     call same(all(back == stations), 'names')
-    ! One of them, and a part of it.
+    ! A string, and part of a string.
     code = '###'
     call okay(nf90mpi_get_var_all(ncid, names, code, int((/ 2, n + 2 /), offset)), 'get a part')
     call same(code == 'uit', 'a part')
     call okay(nf90mpi_put_var_all(ncid, names, 'ITO', int((/ 3, n + 2 /), offset)), 'put a part')
     call okay(nf90mpi_get_var_all(ncid, names, back(2), int((/ 1, n + 2 /), offset)), 'get one')
     call same(back(2) == 'QuITO ', 'one')
-    ! As single characters, and substrings of a longer array.
+    ! Single characters, and substrings of a longer array.
     call okay(nf90mpi_get_var_all(ncid, names, letters, int((/ 1, n + 1 /), offset), &
       count=int((/ 6, 2 /), offset)), 'letters')
     call same(letters(1, 1) == 'O' .and. letters(4, 2) == 'T', 'letters')
@@ -155,7 +157,7 @@ contains
       int((/ 1, n + 1 /), offset)), 'backwards')
     call okay(nf90mpi_get_var_all(ncid, names, back, int((/ 1, n + 1 /), offset)), 'get')
     call same(back(1) == 'QuITO ' .and. back(2) == 'Oslo  ', 'backwards')
-    ! Nothing, by a string without characters, and by count.
+    ! Empty text: a string without characters, and a count of 0.
     call okay(nf90mpi_put_var_all(ncid, names, '', int((/ 1, n + 1 /), offset)), 'no characters')
     call okay(nf90mpi_put_var_all(ncid, names, 'x', int((/ 1, n + 1 /), offset), &
       int((/ 0, 0 /), offset)), 'count 0')
@@ -166,7 +168,7 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Attributes of no characters and no numbers, of each kind, and by keyword.
+  ! Tests empty attributes, attributes of each type, and arguments by keyword.
   subroutine odd_attributes() bind(C)
     integer :: ncid, t, u, names, xtype, num, none(0), list(2)
     integer(kind=offset) :: length
@@ -200,14 +202,14 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
-  ! Counts, strides and maps that are shorter than the variable has dimensions, or longer
-  ! than that; arrays of no size; an array of assumed size.
+  ! Tests counts, strides and maps with fewer or more elements than the variable has dimensions,
+  ! arrays of size 0, and an assumed-size array.
   subroutine lists() bind(C)
     integer :: ncid, t, u, names, k
     integer :: a(nx, ny, nz), b(nx, ny, nz), z(nz, ny, nx)
     call define(ncid, t, u, names)
     a = reshape((/ (k + 100 * at_hand%rank, k = 1, nx * ny * nz) /), shape(a))
-    ! U has three dimensions: a fourth entry says nothing.
+    ! U has three dimensions, so the fourth entry is ignored.
     call okay(nf90mpi_put_var_all(ncid, u, a, mine(1), int((/ nx, ny, nz, 9 /), offset)), 'put')
     b = 0
     call okay(nf90mpi_get_var_all(ncid, u, b(:, 2:3, :), mine(1) + (/ 0, 1, 0, 0 /), &

@@ -1,4 +1,4 @@
-! The file that f90_bodies.c writes in C, written in Fortran.
+! Writes in Fortran the file that f90_bodies.c writes in C.
 module f90_twin
   use mpi
   use pnetcdf
@@ -33,7 +33,7 @@ contains
     call okay(nf90mpi_enddef(ncid), 'enddef')
   end subroutine
 
-  ! Process 0 has it all, the others take part with arrays of no elements.
+  ! Process 0 puts all values. The other processes pass empty arrays.
   subroutine write_in_fortran() bind(C)
     integer :: ncid, vars(6), x, y, t, n
     integer(kind=int1) :: b(nx, ny)

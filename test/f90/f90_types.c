@@ -1,4 +1,4 @@
-/* The bodies of the tests in Fortran, as check.h wants them. */
+/* Runs the test bodies that m4 generates in Fortran. */
 #include "check.h"
 
 void every_text(void);

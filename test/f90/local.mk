@@ -1,4 +1,5 @@
-# module pnetcdf: bodies in Fortran, generated or not, called by the harness in C.
+# Tests for module pnetcdf. The test bodies are written in Fortran, some of them generated, and are
+# called by the C harness.
 F90_TEST_TYPES = test/f90/f90_every_text.f90 test/f90/f90_every_int1.f90 \
 	test/f90/f90_every_int2.f90 test/f90/f90_every_int.f90 test/f90/f90_every_int8.f90 \
 	test/f90/f90_every_real.f90 test/f90/f90_every_double.f90
@@ -11,8 +12,8 @@ endif
 if HAVE_F90
 F90_TEST_FCFLAGS = -Iinclude -Itest/f90 $(FC_MODOUT)test/f90 $(FORTRAN_CHECKS)
 
-# What they are all made of; it is built first, for its module. C has the main program,
-# Fortran links it.
+# The Fortran part of the harness, which all tests share. It is built first, because the tests use
+# its module. The main programs are in C, and the Fortran compiler links them.
 check_LTLIBRARIES += libf90check.la
 libf90check_la_SOURCES = test/f90/f90_checks.f90
 libf90check_la_FCFLAGS = $(F90_TEST_FCFLAGS)
@@ -44,7 +45,7 @@ $(F90_TEST_TYPES): test/f90/f90_every.f90.m4 src/binding/f90/f90_tables.m4
 
 CLEANFILES += test/f90/*.mod
 
-# Modules come before those who use them.
+# Modules must be built before the objects that use them.
 $(libf90check_la_OBJECTS): include/pnetcdf.mod
 $(test_f90_f90_every_mpi_OBJECTS) $(test_f90_f90_bodies_mpi_OBJECTS): include/pnetcdf.mod libf90check.la
 endif

@@ -1,10 +1,12 @@
-/* Logs of a burst buffer that a job has left, and that are found much later.
+/* Used by hurt.sh: tests how the burst buffer treats logs of a killed job that are found
+ * much later.
  *
- *     aged put FILE              puts values and is killed before they are in the file
- *     aged age LOGS SECONDS      as if the logs there had been left so long ago
- *     aged get FILE              opens it for writing: 0 if it has the values
+ *   aged put FILE            puts values and is killed before they are in the file
+ *   aged age LOGS SECONDS    sets the age of the logs in the directory LOGS
+ *   aged get FILE            opens FILE for writing, and exits with 0 if it contains
+ *                            the values
  *
- * Where the logs are, PNETCDF_HINTS tells. */
+ * PNETCDF_HINTS contains the directory of the logs. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,14 +1,14 @@
-/* A put behind the end that its node knows, for which there is no room, cuts nothing off
- * that another node has put there meanwhile.
+/* Used by hurt.sh: tests a put that fails for lack of space, at an offset beyond the end
+ * of the file as seen by its node. The failed put must not truncate the file, because
+ * another node has written there in the meantime.
  *
- *     behind FILE STORE
- *     behind FILE
+ *   behind FILE STORE    writes, on two processes, each on its own node
+ *   behind FILE          reads and checks, on one process
  *
- * Two processes, each on a node: the second puts a record, with room for others before
- * it, and fills the file system, which is in the folder STORE; the first one, whose node
- * does not know of it, puts another before that, and there is room again. The other call,
- * on one process, reads. */
-#define _GNU_SOURCE /* fallocate */
+ * The second process puts a record after a gap, and fills the file system, which is in
+ * the directory STORE. The first process, whose node does not know of that record, puts
+ * one into the gap, which fails. Then the space is freed. */
+#define _GNU_SOURCE /* for fallocate */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void write_both(const char *path, const char *store)
     need(ncmpi_def_var(ncid, "series", NC_INT, 3, dims, &id), "def_var");
     need(ncmpi_enddef(ncid), "enddef");
     need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
-    if (rank == 0) { /* whose node keeps the size that it has then */
+    if (rank == 0) { /* this process's node caches the file's size */
         need(put(ncid, 0), "put");
         need(stat(path, &st) == 0 ? NC_NOERR : NC_EFILE, path);
     }
@@ -67,7 +67,7 @@ static void write_both(const char *path, const char *store)
         need(failed == NC_NOERR ? NC_EINVAL : NC_NOERR, "a put without room");
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    (void)ncmpi_end_indep_data(ncid); /* may tell of it once more */
+    (void)ncmpi_end_indep_data(ncid); /* this call may report the error again */
     (void)ncmpi_close(ncid);
 }
 

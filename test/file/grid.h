@@ -1,5 +1,5 @@
-/* What programs that run on several nodes have in common: a dataset of records, rows and
- * columns, of which each process has its part. */
+/* Support for programs that run on several nodes. Their dataset has the dimensions time,
+ * y and x, and each process puts a part of every record. */
 #ifndef GRID_H
 #define GRID_H
 
@@ -15,7 +15,7 @@ static inline void need(int rc, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Makes it; dims: t, y and x, for variables to be defined. */
+/* Creates the dataset and its dimensions t, y and x. Returns it in define mode. */
 static inline int create_grid(const char *path, MPI_Offset rows, MPI_Offset columns,
                               int dims[3])
 {

@@ -1,9 +1,10 @@
-/* What is lost of a file on a mount that writes late is told to all who share an open of
- * it, whichever of them is told by the system, and by which call.
+/* Tests a mount with delayed writes, where bytes may be lost after write() has returned.
+ * If bytes are lost, all processes that share the open file must return the error, no
+ * matter which process and which call the system reports it to.
  *
- *     lost FILE
+ *   lost FILE
  *
- * where there is room for less than a megabyte. */
+ * FILE must be on such a mount, with less than a megabyte of free space. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -26,20 +27,21 @@ static void expect(bool right, const char *what)
     failures++;
 }
 
-/* By one descriptor, and the other one asks. */
+/* Writes more bytes than fit, through one descriptor. A call on the other descriptor must
+ * report the loss. */
 static void lose(const struct file_descriptor *puts, struct file_descriptor *asks)
 {
     static char bytes[MUCH];
     memset(bytes, 'a', sizeof bytes);
     expect(pwrite(puts->fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes,
            "the mount keeps what is written");
-    file_descriptor_hold(asks);
+    file_descriptor_lock_errors(asks);
     bool lost = !base_fs_refresh(asks->fd);
-    file_descriptor_held(asks, lost);
+    file_descriptor_unlock_errors(asks, lost);
     expect(lost, "who asks is told that it is lost");
 }
 
-static void expect_told_once(struct file_descriptor *d)
+static void expect_one_error(struct file_descriptor *d)
 {
     expect(file_descriptor_sync(d, path) != NC_NOERR, "the next sync tells of it");
     expect(file_descriptor_sync(d, path) == NC_NOERR, "and the one behind that does not");
@@ -51,13 +53,13 @@ int main(int argc, char **argv)
     if (argc != 2) return 2;
     path = argv[1];
     d.fd = base_open(path, O_RDWR | O_CREAT | O_EXCL);
-    expect(d.fd >= 0 && base_fs_late(d.fd), "the file is on such a mount");
+    expect(d.fd >= 0 && base_fs_may_be_stale(d.fd), "the file is on such a mount");
     lose(&d, &d);
-    expect_told_once(&d);
+    expect_one_error(&d);
     expect(file_descriptor_copy(&d, &copy), "the open is shared");
     lose(&d, &copy);
-    expect_told_once(&d);
-    expect_told_once(&copy);
+    expect_one_error(&d);
+    expect_one_error(&copy);
     expect(file_descriptor_close(&copy, path) == NC_NOERR, "closing");
     expect(file_descriptor_close(&d, path) == NC_NOERR, "closing");
     return failures > 0;

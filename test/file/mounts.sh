@@ -1,7 +1,7 @@
 #!/bin/bash
-# Nodes that mount a file system each for itself, and keep pages, sizes and names of files, or
-# what was written: after a sync all get what any of them has put, and the file has it, through a
-# mount that has never seen it. dev/realfs runs this on real file systems, and says more often.
+# Tests nodes with separate mounts of a file system that caches pages, sizes and names of files, or
+# delays writes. After a sync, every node must get the values put on any other node, and a new mount
+# must show the same values. dev/realfs runs this test on real file systems, with more rounds.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 . "$top/test/support/launch.sh"
@@ -10,12 +10,12 @@ top=${srcdir:-.}
 export NCMPI_TEST_MOUNTS=$mounts
 file=0
 
-# What the program writes on one node.
+# reference PROCESSES: creates, on a single node, the file that all others are compared with.
 reference() { # PROCESSES
     [ -e "$mounts/$1.nc" ] || launch "$1" test/file/stale "$mounts/$1.nc"
 }
 
-# stale NODES PROCESSES [HINTS]: all that is got is right, and all that is in the file.
+# stale NODES PROCESSES [HINTS]: checks all values that gets return, and the contents of the file.
 stale() {
     reference "$2" && PNETCDF_HINTS=${3-} on_nodes "$1" "$2" test/file/stale "$mounts/here/$file.nc" |
         tee "$mounts/out"
@@ -23,7 +23,8 @@ stale() {
         { [ -n "${3-}" ] || cmp "$mounts/$2.nc" "$mounts/m3/$file.nc"; }
 }
 
-# beside HINTS: another job reads through the third mount behind each sync of one that writes.
+# beside HINTS: runs a job that writes. After each of its syncs, another job reads the file through
+# the third mount.
 beside() {
     local turn=$mounts/turn round
     rm -f "$turn"
@@ -41,7 +42,7 @@ beside() {
     wait $writer && cat "$mounts/out" && grep -qx '0 values are wrong' "$mounts/out" && [ $wrong = 0 ]
 }
 
-# on NODES PROCESSES [HINTS]
+# on NODES PROCESSES [HINTS]: runs the test $NCMPI_TEST_ROUNDS times (default: 1).
 on() {
     local i
     for i in $(seq "${NCMPI_TEST_ROUNDS:-1}"); do
@@ -51,32 +52,34 @@ on() {
     done
 }
 
-# What is asked of MPI-IO goes through the pages of nodes, which it knows nothing of.
+# Hints that make the library bypass MPI-IO. MPI-IO accesses the file through each node's page
+# cache, and does not notice changes by other nodes.
 own_way='nc_file_io=auto;nc_transfer=auto;romio_no_indep_rw=false'
 
-# body NODES PROCESSES TEST [ONLY]: a body of another room.
+# body NODES PROCESSES TEST [ONLY]: runs a test of another module on the mounts.
 body() {
     TMPDIR=$mounts/here PNETCDF_HINTS=$own_way check "$mounted: $1 nodes, $3" here "$1" "$2" "$3" "${4-}"
 }
 
-# Where a node cannot know how long a file is, that is told, and what it cannot see is an error:
-# never a wrong value.
+# warned_and_right HINTS: if a node cannot determine the file's size, the library must print a
+# warning. A read beyond the size that the node sees must return an error instead of wrong values.
 warned_and_right() { # HINTS
     file=$((file + 1))
     PNETCDF_HINTS="nc_report=1;$1" on_nodes 2 4 test/file/stale "$mounts/here/$file.nc" 2>&1 | tee "$mounts/out"
-    grep -q 'a node does not see here what another one has written' "$mounts/out" &&
+    grep -q 'nodes do not see data that other nodes have written' "$mounts/out" &&
         grep -qE '^0 values are wrong|Reading from the file failed' "$mounts/out" &&
         ! grep -qE '[1-9][0-9]* of [a-z]* are wrong' "$mounts/out"
 }
 
-# The report names the mount, and what to leave out.
+# Checks that the library's report warns about MPI-IO on this mount.
 warned() {
     PNETCDF_HINTS='nc_file_io=mpi;nc_report=1' on_nodes 2 2 test/file/stale "$mounts/here/w.nc" 1 2>&1 |
         tee "$mounts/out"
-    grep -q 'MPI-IO takes it for a file system of one node' "$mounts/out"
+    grep -q 'MPI-IO treats this file system as local to one node' "$mounts/out"
 }
 
-# How many bytes a program without this library leaves wrong whose nodes write by turns of so many.
+# pages UNIT: prints how many bytes are wrong when the nodes write alternate pieces of UNIT bytes
+# with plain system calls.
 pages() { # UNIT
     file=$((file + 1))
     on_nodes 2 2 test/file/pages "$mounts/here/$file" "$1" &&
@@ -103,9 +106,10 @@ all() {
     on 2 4 'nc_blob=enable;nc_burst_buf=enable'
     for hints in '' nc_blob=enable; do
         file=$((file + 1))
-        check "$mounted: a reader beside it${hints:+, $hints}" beside "$hints"
+        check "$mounted: a reader sees synced values${hints:+, $hints}" beside "$hints"
     done
-    # Each reading of a file that was just written waits there until caches are a second old.
+    # On GlusterFS, reading a file that was just written takes a second, until the caches have
+    # expired. Therefore only a part of this test is run.
     case $kind in
     glusterfs*) body 2 4 api/redefine move ;;
     *) body 2 4 api/redefine ;;
@@ -114,8 +118,9 @@ all() {
         api/nonblocking_data api/promises; do
         body 2 4 $test
     done
-    body 2 4 blob/blob_data 'blobs come back'
-    # Not in trouble: on a late mount a fault is told by the call behind the one that has it.
+    body 2 4 blob/blob_data 'values of blobs are read back'
+    # Random programs with faults are excluded, because on a mount with delayed writes, the fault is
+    # reported by the call after the faulty one.
     body 2 4 random/random_program 'agree with'
     body 2 4 random/random_program turns
 }
@@ -126,23 +131,23 @@ for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through through+bare back b
     case $kind:${NCMPI_TEST_KINDS-} in
     *:?*) all ;;
     back+bare:)
-        check "$kind: it is warned of" warned_and_right ''
-        check "$kind: with logs, too" warned_and_right nc_burst_buf=enable
-        check "$kind: in subfiles, too" warned_and_right 'nc_blob=enable;nc_num_subfiles=2'
+        check "$kind: a warning reports that nodes see stale data" warned_and_right ''
+        check "$kind: a warning reports that nodes see stale data, with logs" warned_and_right nc_burst_buf=enable
+        check "$kind: a warning reports that nodes see stale data, in subfiles" warned_and_right 'nc_blob=enable;nc_num_subfiles=2'
         ;;
     bindfs:)
         some
         body 2 4 api/collective
-        check "$kind: MPI-IO that is asked for is warned of" warned
+        check "$kind: a warning is printed for MPI-IO" warned
         ;;
     back:)
         some
-        check "$kind: whole pages of two nodes are kept" whole_pages
-        check "$kind: of parts of one page those of one node are lost" parts_of_pages
+        check "$kind: whole pages that two nodes write are kept" whole_pages
+        check "$kind: parts of a page that two nodes write lose one part" parts_of_pages
         ;;
     through: | late:)
         some
-        check "$kind: a reader beside it" beside ''
+        check "$kind: a reader sees synced values" beside ''
         body 2 4 api/redefine move
         body 2 4 random/random_program 'agree with'
         body 2 4 random/random_program turns

@@ -1,12 +1,12 @@
-/* Two nodes' bytes in one page: a program without this library, that writes as it would
- * to a file system of one host.
+/* Used by mounts.sh: shows what happens if several nodes write to the same page with
+ * plain system calls instead of this library.
  *
- *     pages FILE UNIT
- *     pages FILE UNIT PROCESSES
+ *   pages FILE UNIT              writes
+ *   pages FILE UNIT PROCESSES    counts wrong bytes in a file written by PROCESSES
  *
- * The processes read everything, so that each node has all pages, then write by turns of
- * UNIT bytes, each its own number, and sync. The second call counts what is wrong.
- */
+ * The writers first read the whole file, so each node caches all pages. Then they write
+ * alternate pieces of UNIT bytes, each filled with the number of its process, and
+ * sync. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

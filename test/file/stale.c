@@ -1,15 +1,18 @@
-/* Values that every node has read, and others then overwrite; data that move behind that.
+/* Used by mounts.sh: gets values that other nodes have overwritten since this node read
+ * them, and values that a redefinition has moved.
  *
- *     stale FILE [ROUNDS [TURN]]
- *     stale FILE -ROUND PROCESSES
+ *   stale FILE [ROUNDS [TURN]]
+ *   stale FILE -ROUND PROCESSES
  *
- * Each round all processes get everything, so that whatever caches for a node has all of
- * it, and put what another one had put the round before: blocks, columns, single places
- * of rows, records. Behind a sync and a barrier all get all again. At the end a
- * redefinition moves everything, and a second opening gets it. Prints how many values
- * were wrong. Where TURN is given, process 0 makes a file of that name behind each sync
- * and waits until it is gone: meanwhile another job may look, which is the second call.
- */
+ * In each round, every process puts parts that another process put in the previous round:
+ * blocks, columns, alternate elements and records. After a sync and a barrier, all
+ * processes get everything, which fills the caches of all nodes. Finally a redefinition
+ * moves all data, and the file is read before and after reopening it. Process 0 prints
+ * the number of wrong values.
+ *
+ * If TURN is given, process 0 creates a file of that name after each sync, and waits
+ * until another job removes it. Before that, the other job checks the round with the
+ * second form. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +28,8 @@ static const char *const names[NVARS] = {"blocks", "columns", "places", "series"
 
 static int rank, nprocs, wrong;
 
-/* Never 0, and another one in each round. */
+/* Returns the value that an element has in a round. It is never 0, and different in each
+ * round. */
 static int value_of(int var, MPI_Offset place, int round)
 {
     return (int)(1 + place + 100000 * var + 1000000 * (MPI_Offset)round);
@@ -39,7 +43,7 @@ static MPI_Offset size_of(int var)
 
 /* ---- putting ---- */
 
-/* Whose part a process puts this round. */
+/* A hyperslab of a variable. */
 struct part {
     MPI_Offset start[3], count[3], stride[3];
 };
@@ -130,7 +134,8 @@ static void move_all(int ncid)
     need(ncmpi_enddef(ncid), "enddef");
 }
 
-/* It is another job's turn. */
+/* Creates the file `turn`, and waits until another job has read the dataset and removed
+ * that file. */
 static void wait_for_reader(const char *turn)
 {
     if (rank == 0 && turn != NULL) {
@@ -142,7 +147,8 @@ static void wait_for_reader(const char *turn)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What so many processes have put until that round, alone. */
+/* Checks the values that `writers` processes have put up to this round. Called by a
+ * single process. */
 static int read_round(const char *path, int round, int writers, int *values)
 {
     int ncid;
@@ -188,5 +194,5 @@ int main(int argc, char **argv)
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("%d values are wrong\n", all);
     MPI_Finalize();
-    return 0; /* hydra may wait for ever for a node whose process tells another status */
+    return 0; /* hydra may hang if a node's process returns a different status */
 }

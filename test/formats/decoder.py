@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""A second decoder of the files that the library makes beside netCDF, by doc/formats.md alone and laid
-out like it. It shares no line with the library, and is slow and plain.
+"""An independent decoder of the library's files other than netCDF files. It was written only from
+doc/formats.md, and has the same sections. It shares no code with the library, and is simple and
+slow.
 
-    decoder.py log LOG.meta ...         what waits in logs, an entry a line
-    decoder.py replay FILE LOG.meta ... puts it into the dataset
-    decoder.py journal FILE             what FILE.redef tells, the two headers to FILE.old, FILE.new
-    decoder.py join MASTER OUT          one file of a dataset in subfiles
+    decoder.py log LOG.meta ...         prints the pending entries in logs
+    decoder.py replay FILE LOG.meta ... drains them to the dataset
+    decoder.py journal FILE             prints the contents of FILE.redef, and writes its
+                                        headers to FILE.old and FILE.new
+    decoder.py join MASTER OUT          joins a dataset in subfiles
 
-Whatever is not as the document says ends it with an error."""
+It ends with an error if a file differs from the document."""
 import importlib
 import os
 import struct
@@ -15,7 +17,7 @@ import sys
 
 
 def optional(name):
-    """A module, or None where it is not installed."""
+    """Returns a module, or None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -32,7 +34,7 @@ def need(good, what):
 
 
 class Bytes:
-    """Numbers of a file, one after the other."""
+    """Decodes consecutive numbers in a file."""
 
     def __init__(self, data, order, at=0):
         self.data, self.order, self.at = data, order, at
@@ -53,7 +55,7 @@ class Bytes:
         self.at += -self.at % multiple
 
 
-# ---- netCDF's classic formats: as much as is needed to find values ----
+# ---- netCDF's classic formats, as far as needed to find values ----
 
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
 CODES = {1: "b", 2: "c", 3: "h", 4: "i", 5: "f", 6: "d", 7: "B", 8: "H", 9: "I", 10: "q", 11: "Q"}
@@ -64,7 +66,7 @@ class Var:
 
 
 class Classic:
-    """A header, whose offsets count from `base` of the file."""
+    """A header, whose offsets are relative to offset `base` of the file."""
 
     def __init__(self, path, base=0):
         self.path, self.base = path, base
@@ -78,6 +80,7 @@ class Classic:
         self.dims = self.listed(lambda: (self.text(), b.take(self.count)))
         self.atts = self.attributes()
         self.vars = self.listed(self.variable)
+        self.size = b.at
         self.lay_out()
 
     def listed(self, item):
@@ -144,6 +147,12 @@ def fnv(data):
     return h
 
 
+def scatter(x):
+    x = (x ^ x >> 31) * 0x9FB21C651E98DF25 & MASK
+    x = (x ^ x >> 29) * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
 def stir(x):
     for _ in range(2):
         x ^= x >> 32
@@ -172,7 +181,7 @@ NATIVE = dict(enumerate("cbBhHiIfdqQ", 1))
 
 
 class Log:
-    """A log of version 1, and what of it waits."""
+    """A log of version 1 and its pending entries."""
 
     def __init__(self, path):
         self.path = path
@@ -231,13 +240,14 @@ class Log:
         return e
 
     def wanted(self, e, s, at):
-        """Is it put? None: it is of another generation, or damaged."""
+        """Returns whether the entry must be put, or None if it is damaged or of another
+        generation."""
         seed = self.token ^ (s["generation"] * 0x9E3779B97F4A7C15 & MASK) ^ (at << 20 & MASK)
         real = xxh3(self.data[at : at + e["size"] - 8], seed)
         return {None: True, e["sum"]: True, e["sum"] ^ MASK: False}.get(real)
 
     def entries(self):
-        """Those that wait, but for the cancelled ones."""
+        """Yields the pending entries, except for cancelled ones."""
         at, seen = self.entry_begin, dict.fromkeys(self.slots, 0)
         while at + 88 <= len(self.data):
             e = self.entry(at)
@@ -272,7 +282,7 @@ def indices(start, count, stride):
 
 
 def places(header, v, e):
-    """Offsets of an entry's elements in the file, in the order of its values."""
+    """Yields the file offsets of an entry's elements, in the order of its values."""
     size = SIZES[v.type]
     for k in range(max(e["kind"], 1)):
         part = slice(k * e["ndims"], (k + 1) * e["ndims"])
@@ -316,6 +326,16 @@ def page(data, number, magic, form):
     return struct.unpack_from(form, data, 4096 * number + 8)
 
 
+def saved_sum(saved):
+    """Returns the sum of all 4-byte words, each multiplied by a position-dependent factor."""
+    total = 1
+    for i in range(0, len(saved), 4):
+        x = (i // 4 + 1) * 0x9E3779B97F4A7C15 & MASK
+        x = (x ^ x >> 32) * 0xD6E8FEB86659FD93 & MASK
+        total += int.from_bytes(saved[i : i + 4], "little") * ((x ^ x >> 32) | 1)
+    return total & MASK
+
+
 def journal(path):
     with open(path + ".redef", "rb") as f:
         data = f.read()
@@ -327,14 +347,17 @@ def journal(path):
     page(data, 3, b"NCOWNER1", ">128sQQ")
     need(mark[:3] == b"RDF", "the dataset is not marked")
     serial = struct.unpack(">Q", mark[4:])[0] - who["nonce"] & MASK
-    state = page(data, 1 + serial % 2, b"NCSTATE1", ">qqqqqqq")
+    state = page(data, 1 + serial % 2, b"NCSTATE2", ">qqqqqqqQ")
     need(state[0] == serial, "no state is the one that the mark names")
     headers = data[4 * 4096 : 4 * 4096 + old + new + fills]
     need(mix(headers) == total, "the sum of the headers is wrong")
+    if state[3]:
+        begin = (4 * 4096 + old + new + fills + 4095) // 4096 * 4096 + state[4] * ((area + 4095) // 4096 * 4096)
+        need(saved_sum(data[begin : begin + state[6] - state[5]]) == state[7], "the sum of what was saved is wrong")
     for name, begin, n in ("old", 0, old), ("new", old, new):
         with open(path + "." + name, "wb") as f:
             f.write(headers[begin : begin + n])
-    print("phase %d back %d saved %d area %d low %d high %d" % state[1:])
+    print("phase %d back %d saved %d area %d low %d high %d" % state[1:7])
     print("from %d to %d bytes, areas of %d, by process %d on %s" % (was, will, area, who["pid"], who["host"]))
 
 
@@ -347,7 +370,10 @@ class Master:
             p = f.read(4096)
         need(p[:8] == b"\x89NCBLOB\n", path + ": it has no page in front")
         n = struct.unpack_from(">14Q", p, 8)
-        need(n[0] == 2 and n[13] == fnv(p[:112] + p[640:]), path + ": its page is damaged")
+        need(n[0] in (2, 3) and n[13] == fnv(p[:112] + p[640:]), path + ": its page is damaged")
+        self.checked, self.path = n[0] == 3, path
+        *definitions, self.numrecs = struct.unpack_from(">5Q", p, 896)
+        self.definitions = list(zip(definitions[::2], definitions[1::2]))
         self.token, self.nprocs, self.nsubfiles, self.stage = list(n[1:3]), n[3], n[4], n[6]
         self.framed, self.seed = n[5] & 4, n[1] ^ n[2]
         self.now, self.before, self.bits = n[7:10], n[10:13], p[1024:]
@@ -355,10 +381,35 @@ class Master:
     def counts(self, k):
         return self.bits[k // 8] >> k % 8 & 1
 
+    def check_header(self, whole):
+        """Checks the header and, if the dataset was closed, the number of records."""
+        if self.checked:
+            found = fnv(header_bytes(whole)), whole.size
+            need(found in self.definitions, self.path + ": the checksum of its header is wrong")
+            if self.stage == 2:
+                need(whole.numrecs <= self.numrecs, self.path + ": its number of records is wrong")
+                whole.numrecs = self.numrecs
+
     def fits(self, moment):
         if self.stage == 0 and moment[:2] == self.before[:2]:
             return True
         return moment[:2] == self.now[:2] and 0 <= moment[2] - self.now[2] <= 2
+
+
+def header_bytes(c):
+    """Returns a header without its number of records."""
+    end = 12 if c.format == 5 else 8
+    return c.bytes.data[:4] + bytes(end - 4) + c.bytes.data[end : c.size]
+
+
+def check_subfile(s):
+    """Verifies the checksum of the header. The attribute that stores it is treated as zeros."""
+    told = struct.pack(">q", *s.atts.get("header_checksum", [0]))
+    data = header_bytes(s)
+    at = data.find(b"header_checksum\0") + 16 + 4 + 8
+    need(data[at : at + 8] == told, s.path + ": its header has no checksum")
+    found = fnv(data[:at] + bytes(8) + data[at + 8 :])
+    need(found == int.from_bytes(told, "big"), s.path + ": the checksum of its header is wrong")
 
 
 def subfiles(path, master):
@@ -366,6 +417,8 @@ def subfiles(path, master):
         s = Classic("%s.%04d" % (path, i))
         need([x & MASK for x in s.atts["dataset_token"]] == master.token, s.path + ": of another dataset")
         need(s.atts["subfile_number"] == [i], s.path + ": another one")
+        if master.checked:
+            check_subfile(s)
         v = s.var("dataset_moment")
         need(master.fits(tuple(x & MASK for x in s.numbers(v, 0, 3))), s.path + ": of another moment")
         yield s
@@ -386,20 +439,28 @@ def check_sums(s, k, varid, v, blob, first, n, record):
     need(not told & 1 or told == seed | 1, "%s: the checksum of %s is wrong" % (s.path, v.name))
 
 
-def runs(s, k, blob):
-    """(element of the whole, how many)"""
-    n = s.numbers(s.var("D%d.nreqs" % k), blob, 1)[0]
+def runs(master, s, k, blob):
+    """Returns pairs of the first element in the whole variable and the number of elements."""
+    names = "nreqs", "blob_start", "blob_count"
+    n, start, count = (s.numbers(s.var("D%d.%s" % (k, name)), blob, 1)[0] for name in names)
     row = s.var("D%d.offsets" % k).shape[1] * blob
     lengths = s.numbers(s.var("D%d.lengths" % k), row, n)
-    return zip(s.numbers(s.var("D%d.offsets" % k), row, n), lengths)
+    pieces = list(zip(s.numbers(s.var("D%d.offsets" % k), row, n), lengths))
+    if master.checked:
+        told, x = s.numbers(s.var("D%d.checksums" % k), blob, 1)[0] & MASK, scatter(start)
+        for at, length in pieces + [(n, count)]:
+            x = scatter(scatter(x ^ at) + length & MASK)
+        need(x == told, "%s: the checksum of a map is wrong" % s.path)
+    return pieces
 
 
 def values(master, s, v, varid, w, record, blob):
-    """A blob's values of a record, as the subfile has them; None: the master has them."""
+    """Returns a blob's values of one record as they are stored in the subfile, or None if they
+    are in the master file."""
     k, size = v.atts["decomposition_ID"][0], SIZES[w.type]
     n = s.numbers(s.var("D%d.blob_count" % k), blob, 1)[0]
     if master.framed:
-        return framed_values(Frames(s, master.seed), s, v, (varid, record, blob, n, size))
+        return framed_values(Frames(s, master), s, v, (varid, record, blob, n, size))
     first = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
     check_sums(s, k, varid, v, blob, first, n, record)
     return s.bytes.data[s.place(v, record, first) :][: n * size].ljust(n * size, b"\0")
@@ -407,6 +468,7 @@ def values(master, s, v, varid, w, record, blob):
 
 def join(path, out):
     master, whole = Master(path), Classic(path, 4096)
+    master.check_header(whole)
     result = bytearray(whole.bytes.data)
     for s in list(subfiles(path, master)):
         for v in s.vars:
@@ -420,7 +482,7 @@ def join(path, out):
                 for blob in range(dict(s.dims)["nblobs"]):
                     raw = values(master, s, v, varid, w, record, blob)
                     if raw is not None:
-                        put_runs(result, whole, w, record, runs(s, k, blob), raw)
+                        put_runs(result, whole, w, record, runs(master, s, k, blob), raw)
     with open(out, "wb") as f:
         f.write(result)
 
@@ -440,10 +502,10 @@ PIECE = 262144
 
 
 class Frames:
-    """The log of a subfile."""
+    """The log of a subfile, which contains its chains and frames."""
 
-    def __init__(self, s, seed):
-        self.path, self.seed = s.path, seed
+    def __init__(self, s, master):
+        self.path, self.seed, self.checked = s.path, master.seed, master.checked
         self.data = s.bytes.data[s.place(s.var("frames")) :]
 
     def take(self, at, n, what):
@@ -453,19 +515,38 @@ class Frames:
     def hold(self, data, told, what):
         need(xxh3(data, self.seed) in (None, told), "%s: the checksum of %s is wrong" % (self.path, what))
 
+    def page(self, told, varid, level):
+        """Returns the offset of a page. The upper 16 bits are a checksum of the others."""
+        at = told & (1 << 48) - 1
+        check = at & 0xFFFF ^ at >> 16 & 0xFFFF ^ at >> 32
+        check ^= scatter(self.seed + varid * 64 + level & MASK) >> 48
+        need(at and told >> 48 == (check or 0xFFFF), self.path + ": the offset of a page is damaged")
+        return at
+
+    def length(self, at, told):
+        """Returns the length of a chain. The upper 24 bits check it and the offset."""
+        length = told & (1 << 40) - 1
+        check = scatter(scatter(at ^ self.seed) ^ length) >> 40 | 1
+        need(told >> 40 == check if told else at == 0, self.path + ": the place of a chain is damaged")
+        return length
+
 
 def chain_place(log, s, v, record, blob):
-    """Where the chain of a blob's values is, and its length."""
+    """Returns the offset and length of the chain with a blob's values."""
     p, nblobs = (record + 1).bit_length() - 1, dict(s.dims)["nblobs"]
-    page = s.numbers(v, p, 1)[0]
+    page = s.numbers(v, p, 1)[0] & MASK
     if page == 0:
         return 0, 0
+    if log.checked:
+        page = log.page(page, v.atts["global_varid"][0], p)
     table = log.take(page, nblobs * 16 << p, "a page")
-    return struct.unpack_from(">qq", table, ((record + 1 - (1 << p)) * nblobs + blob) * 16)
+    at, length = struct.unpack_from(">QQ", table, ((record + 1 - (1 << p)) * nblobs + blob) * 16)
+    return (at, log.length(at, length)) if log.checked else (at, length)
 
 
 def framed_values(log, s, v, whose):
-    """whose: variable, record, blob, its elements, bytes of one"""
+    """Returns values from frames. `whose`: variable, record, blob, number of elements, and their
+    size."""
     at, length = chain_place(log, s, v, whose[1], whose[2])
     if length == 0:
         return None

@@ -1,23 +1,21 @@
 #!/bin/bash
-# doc/formats.md says enough: a second decoder, made from it alone, brings to the file what waits in
-# logs, takes a journal apart and makes one file of a dataset in subfiles; what comes out is the
-# library's own, byte for byte.
+# Checks that doc/formats.md is complete. An independent decoder, written only from that document,
+# drains logs to the file, decodes a journal, and joins a dataset in subfiles. Its results must be
+# identical to those of the library.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 dir=$(scratch formats) || exit 99
 trap 'launch_kill; rm -rf "$dir"' EXIT
 examples=${srcdir:-.}/examples/C
-python=
-for p in python3 /usr/bin/python3; do
-    "$p" -c 'import xxhash' 2>/dev/null && python=$p && break
-done
+python=$(python_with 'xxhash')
 decoder() { "$python" -B "${srcdir:-.}/test/formats/decoder.py" "$@"; }
 
 fresh() { rm -rf "$dir"/*; }
 
 # ---- logs ----
 
-# leave N POINT HINTS: N processes are killed at a call of the first one, and leave their logs.
+# leave N POINT HINTS: kills N processes when the first one reaches the call POINT, and stores the
+# names of their logs in $metas.
 leave() {
     fresh
     { PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$dir;$3" BURST_CALLS_DIR=$dir BURST_PUTS=30 \
@@ -27,8 +25,9 @@ leave() {
 }
 file=$dir/a.nc
 
-# A copy of the file gets what waits in the logs from the decoder, the file itself from ncmpilog.
-# Points at which nothing waits, or at which the file is no dataset yet, say nothing.
+# logs N HINTS: drains the logs with the decoder into a copy of the file, and with ncmpilog into the
+# file itself, and compares the two files. Skips points where no log entry is pending, or where the
+# file is not yet a dataset.
 logs() { # N HINTS
     local point compared=0
     for ((point = 10; point < 160; point += 9)); do
@@ -55,7 +54,7 @@ broken_log() {
 redef() { "$redefine" "$@" >"$dir/out" 2>&1; }
 redefine=test/mpio/redef_killed
 
-# head_is FILE HEADER: the file begins with these bytes.
+# head_is FILE HEADER: succeeds if the file begins with the bytes of HEADER.
 head_is() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
 journal() { # CHANGE POINT
     fresh
@@ -68,7 +67,7 @@ journal() { # CHANGE POINT
 
 # ---- subfiles ----
 
-blobs() { # N PROGRAM ARGUMENT...: makes the file that is its last argument
+blobs() { # N PROGRAM ARGUMENT...: the program creates the file named by its last argument
     local n=$1
     shift
     launch "$n" "$@" "$dir/a.nc" >"$dir/out" 2>&1 &&
@@ -76,8 +75,8 @@ blobs() { # N PROGRAM ARGUMENT...: makes the file that is its last argument
         { cat "$dir/out"; return 1; }
     [ -s "$dir/b.nc.0000" ] && decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
-# framed CODEC N: values of blobs in frames, several to a chain; some have been put again, and some are
-# in the master.
+# framed CODEC N: tests blobs with several frames in each chain. Some values are put twice, and some
+# are in the master file.
 framed() {
     fresh
     launch "$2" test/formats/frames_write "$dir/a.nc" >"$dir/out" 2>&1 &&
@@ -86,7 +85,8 @@ framed() {
     [ $(($(od -An -tu1 -j55 -N1 "$dir/b.nc") & 4)) = 4 ] || { echo "not in frames"; return 1; }
     decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
-# The first byte of a frame of the last chain is changed.
+# damaged_frame CODEC: changes the first byte of the first frame in the last chain, which the
+# decoder must detect.
 damaged_frame() {
     framed "$1" 3 || return
     local file=$dir/b.nc.0001 chain log at
@@ -110,26 +110,26 @@ if [ -z "$python" ]; then
     exit
 fi
 if [ -x test/burst/burst_killed ]; then
-    check "a log of one process" logs 1 ''
-    check "logs of three" logs 3 ''
-    check "one that they share" logs 3 nc_burst_buf_shared_logs=enable
-    check "a damaged entry is seen" broken_log
+    check "a log of one process is as documented" logs 1 ''
+    check "logs of three processes are as documented" logs 3 ''
+    check "a log that three processes share is as documented" logs 3 nc_burst_buf_shared_logs=enable
+    check "a damaged entry of a log is detected" broken_log
 else
     skip "logs" "no burst buffer"
 fi
-for point in 50 60 75 90; do check "a journal, data moved up to call $point" journal 0 "$point"; done
+for point in 50 60 75 90; do check "a journal is as documented, data moved up to call $point" journal 0 "$point"; done
 for source in "$examples"/*.c; do
     name=${source##*/} name=${name%.c}
-    check "$name, in subfiles" example "$name" 3
+    check "$name in subfiles is as documented" example "$name" 3
 done
-check "a damaged value is seen" damaged blocks
+check "a damaged value is detected" damaged blocks
 while read -r codec module macro; do
     if ! grep -q "define $macro " config.h || ! "$python" -c "import $module" 2>/dev/null; then
         skip "values in frames of $codec" "no $codec, or no python3 with $module"
         continue
     fi
-    for n in 2 5; do check "values in frames of $codec, by $n" framed "$codec" "$n"; done
-    check "a damaged frame of $codec is seen" damaged_frame "$codec"
+    for n in 2 5; do check "frames of $codec by $n processes are as documented" framed "$codec" "$n"; done
+    check "a damaged frame of $codec is detected" damaged_frame "$codec"
 done <<EOF
 zstd zstandard HAVE_ZSTD
 lz4 lz4.block HAVE_LZ4

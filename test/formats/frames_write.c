@@ -1,7 +1,8 @@
-/* frames_write NAME: writes a dataset for values in frames: variables of several types,
- * fixed ones and records; one whose part of a process takes several frames; some that is
- * put again, all of it or in part, by the same job and by another opening. Values depend
- * on their places alone, on nothing of who writes them. */
+/* frames_write NAME: writes a dataset whose values the library compresses into frames. It
+ * has fixed-size and record variables of several types, and in one variable, each
+ * process's part spans several frames. Some values are put twice, completely or in part,
+ * before the close or after reopening the dataset. Values depend only on the position and
+ * the put, not on the process. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,8 @@ static void find_all(void)
     must(ncmpi_inq_varid(ncid, "shorts", &shorts), "shorts");
 }
 
-/* Columns [from, to) of a record of a variable, in every row. */
+/* Puts columns [from, to) of a record, in every row. The values also depend on
+ * `round`. */
 static void put(int varid, int at, int from, int to, int round)
 {
     MPI_Offset start[3] = {at, 0, from}, count[3] = {1, NY, to - from};
@@ -58,7 +60,7 @@ static void put(int varid, int at, int from, int to, int round)
     must(ncmpi_put_vara_int_all(ncid, varid, start + skip, count + skip, values), "put");
 }
 
-/* Each process its columns. */
+/* Puts this process's columns. */
 static void put_share(int varid, int at, int round)
 {
     int n = varid == large || varid == record ? NX : SMALL;
@@ -77,7 +79,8 @@ static void put_all(void)
     put_share(record, 1, 1);
 }
 
-/* The last process puts a few columns, wherever these are. */
+/* Puts columns [from, to) from the last process, no matter which processes put them
+ * before. */
 static void put_few(int varid, int at, int from, int to)
 {
     put(varid, at, rank == nprocs - 1 ? from : 0, rank == nprocs - 1 ? to : 0, 2);

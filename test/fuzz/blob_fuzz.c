@@ -1,7 +1,8 @@
-/* What must hold for any bytes that are taken for the first page of a dataset with
- * subfiles, or for a subfile: they are refused in words, or tell of maps whose pieces lie
- * in order and within the variable. The numbers of maps are taken from the input's end,
- * wherever its header says that they are. */
+/* Fuzz target for datasets in subfiles, for libFuzzer and replay.c. Decodes the input as
+ * the first page of a master file and as a subfile. The input must be rejected with an
+ * error message, or result in maps whose pieces are sorted and inside the variable. The
+ * maps' numbers are taken from the end of the input, regardless of the offset in the
+ * header. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -10,10 +11,11 @@
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "blob_moment.h"
-#include "blob_names.h"
-#include "blob_source.h"
 #include "pnetcdf_constants.h"
+#include "subfile.h"
+#include "subfile_decomp.h"
+#include "subfile_generation.h"
+#include "subfile_names.h"
 
 const char fuzz_corpus[] = "blob-corpus";
 
@@ -27,7 +29,8 @@ const char fuzz_corpus[] = "blob-corpus";
 
 /* ---- the first page ---- */
 
-/* Where its sum is, and what that is of. */
+/* Offset of the page's checksum, and offset of the second range that the checksum covers.
+ * The first range consists of the bytes before the checksum. */
 enum { SUM_AT = 112, REST_AT = 640 };
 
 static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
@@ -40,30 +43,30 @@ static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
 static void seal(unsigned char *page)
 {
     uint64_t sum = add(UINT64_C(14695981039346656037), page, SUM_AT);
-    sum = add(sum, page + REST_AT, CDF_ENVELOPE - REST_AT);
+    sum = add(sum, page + REST_AT, CDF_SUPERBLOCK - REST_AT);
     for (int i = 7; i >= 0; i--, sum >>= 8)
         page[SUM_AT + i] = (unsigned char)sum;
 }
 
 static void check_page(const uint8_t *data, size_t size)
 {
-    unsigned char page[CDF_ENVELOPE] = {0}, again[CDF_ENVELOPE];
-    struct cdf_envelope e, same;
+    unsigned char page[CDF_SUPERBLOCK] = {0}, again[CDF_SUPERBLOCK];
+    struct cdf_superblock e, same;
     memcpy(page, data, size < sizeof page ? size : sizeof page);
     seal(page);
-    int err = cdf_decode_envelope(&e, page, size % 2 == 0 ? size : sizeof page);
+    int err = cdf_decode_superblock(&e, page, size % 2 == 0 ? size : sizeof page);
     CHECK(err == NC_NOERR || *base_error_detail(err) != '\0');
     if (err != NC_NOERR) return;
     CHECK(e.nprocs > 0 && e.nsubfiles > 0 && e.nsubfiles <= e.nprocs);
-    cdf_encode_envelope(&e, again);
-    CHECK(cdf_decode_envelope(&same, again, sizeof again) == NC_NOERR);
+    cdf_encode_superblock(&e, again);
+    CHECK(cdf_decode_superblock(&same, again, sizeof again) == NC_NOERR);
     CHECK(e.nprocs == same.nprocs && e.nsubfiles == same.nsubfiles);
     CHECK(e.token[0] == same.token[0] && e.token[1] == same.token[1]);
-    CHECK(e.defined == same.defined && e.shared == same.shared);
+    CHECK(e.defined == same.defined && e.purpose == same.purpose);
     CHECK(e.stage == same.stage);
     CHECK(memcmp(&e.now, &same.now, sizeof e.now) == 0);
     CHECK(memcmp(&e.before, &same.before, sizeof e.before) == 0);
-    CHECK(memcmp(e.joiner, same.joiner, sizeof e.joiner) == 0);
+    CHECK(memcmp(e.owner, same.owner, sizeof e.owner) == 0);
     CHECK(memcmp(e.committed, same.committed, sizeof e.committed) == 0);
 }
 
@@ -74,7 +77,7 @@ enum { Y = 4, X = 6, BLOBS = 2 };
 static int make_master(struct cdf_header *h)
 {
     int dims[3], id;
-    const struct cdf_room room = {.header_minfree = 0};
+    const struct cdf_padding room = {.header_minfree = 0};
     cdf_init(h, 5);
     int err = cdf_def_dim(h, "time", 0, &dims[0]);
     if (err == NC_NOERR) err = cdf_def_dim(h, "y", Y, &dims[1]);
@@ -85,15 +88,16 @@ static int make_master(struct cdf_header *h)
     return err == NC_NOERR ? cdf_layout(h, NULL, &room) : err;
 }
 
-/* The bytes that the numbers of maps are taken from. */
+/* The end of the input, from which the maps' numbers are taken. */
 struct tail {
     const uint8_t *bytes;
     size_t length;
     struct cdf_header *h;
 };
 
-/* A byte each; some stand for numbers that are large. */
-static int take_list(const struct tail *t, const struct blob_numbers *l)
+/* Makes up the values of a list: converts bytes from the tail to numbers, some of them
+ * large. */
+static int take_list(const struct tail *t, const struct subfile_numbers *l)
 {
     static const int64_t large[] = {INT64_MAX, INT64_MIN, (int64_t)1 << 40, -1};
     const struct cdf_var *v = &t->h->vars[l->varid];
@@ -109,7 +113,7 @@ static int take_list(const struct tail *t, const struct blob_numbers *l)
     return NC_NOERR;
 }
 
-static int numbers(void *who, const struct blob_numbers *lists, int n, int error)
+static int numbers(void *who, const struct subfile_numbers *lists, int n, int error)
 {
     int err = error;
     for (int i = 0; i < n && err == NC_NOERR; i++)
@@ -117,52 +121,56 @@ static int numbers(void *who, const struct blob_numbers *lists, int n, int error
     return err;
 }
 
-/* One subfile, or two that are the same. */
+/* The subfiles from which maps are read: one subfile, or two identical ones. */
 struct opening {
-    struct blob_source source;
+    struct subfile files[2];
     struct tail tail;
     int number, id;
     int64_t limit;
 };
 
-static int open_source(void *who, int number, struct blob_source *s)
+static int open_source(void *who, int number, struct subfile_decomp *s)
 {
+    static const struct cdf_superblock facts;
     struct opening *o = who;
-    *s = (struct blob_source){.h = o->tail.h,
-                              .path = "subfile",
-                              .sub = number,
-                              .numbers = numbers,
-                              .who = &o->tail};
-    int64_t nelems = blob_source_nelems(o->tail.h, o->id, o->number);
-    int err = blob_source_find(s, o->number, nelems, o->limit);
+    o->files[number] = (struct subfile){.facts = &facts,
+                                        .h = o->tail.h,
+                                        .path = "subfile",
+                                        .number = number,
+                                        .read_numbers = numbers,
+                                        .who = &o->tail};
+    *s = (struct subfile_decomp){.file = &o->files[number], .read = numbers};
+    int64_t nelems = subfile_nelems(o->tail.h, o->id, o->number);
+    int err = subfile_decomp_find(s, o->number, nelems, o->limit);
     if (err == NC_NOERR && s->nblobs > BLOBS)
         err = base_error_set(NC_ENOTNC, "too many blobs");
     return err;
 }
 
-static void check_index(const struct blob_index *x, const struct opening *o, int64_t at)
+static void check_index(const struct subfile_index *x, const struct opening *o,
+                        int64_t at)
 {
-    int64_t nelems = blob_source_nelems(o->tail.h, o->id, o->number);
+    int64_t nelems = subfile_nelems(o->tail.h, o->id, o->number);
     CHECK(x->low >= 0 && x->low <= at && at < x->high && x->high <= o->limit);
     for (int64_t i = 0; i < x->n; i++) {
-        const struct blob_piece *p = &x->pieces[i];
+        const struct subfile_piece *p = &x->pieces[i];
         CHECK(p->at >= 0 && p->n > 0 && p->n <= o->limit - p->at);
         CHECK(p->pos >= 0 && p->n <= nelems - p->pos);
         CHECK(i == 0 || p->at >= p[-1].at + p[-1].n);
     }
-    CHECK(blob_index_find(x, at) <= x->n);
+    CHECK(subfile_index_find(x, at) <= x->n);
 }
 
 static void check_maps(struct opening *o, int nsubs)
 {
-    struct blob_index x = {.n = 0};
+    struct subfile_index x = {.n = 0};
     int err = NC_NOERR;
     for (int64_t at = 0; at < o->limit && err == NC_NOERR; at = x.high) {
-        err = blob_source_index(&x, o->limit, at, nsubs, open_source, o);
+        err = subfile_decomp_read_index(&x, o->limit, at, nsubs, open_source, o);
         CHECK(err == NC_NOERR || *base_error_detail(err) != '\0' || err == NC_EREAD);
         if (err == NC_NOERR) check_index(&x, o, at);
     }
-    blob_index_free(&x);
+    subfile_index_free(&x);
 }
 
 static void check_variable(struct cdf_header *h, const struct cdf_header *master, int id,
@@ -171,11 +179,11 @@ static void check_variable(struct cdf_header *h, const struct cdf_header *master
     struct opening o = {.id = id};
     int varid;
     int64_t number = 0;
-    const char *wrong = blob_source_variable(h, id, master, &varid);
+    const char *wrong = subfile_get_varid(h, id, master, &varid);
     CHECK(wrong == NULL || *wrong != '\0');
     if (wrong != NULL || varid < 0) return;
     CHECK(varid < master->nvars);
-    (void)blob_source_att(h, id, BLOB_ATT_DECOMPOSITION, &number, 1);
+    (void)subfile_get_att(h, id, SUBFILE_ATT_DECOMPOSITION, &number, 1);
     if (number < 1 || number > 99) return;
     size_t tail = size < 128 ? size : 128;
     o.tail = (struct tail){data + size - tail, tail, h};
@@ -188,12 +196,12 @@ static void check_subfile(const uint8_t *data, size_t size)
 {
     struct cdf_header h, master;
     struct cdf_fault fault;
-    struct cdf_envelope e = {.nprocs = 2, .nsubfiles = 1, .token = {1, 2}};
+    struct cdf_superblock e = {.nprocs = 2, .nsubfiles = 1, .token = {1, 2}};
     if (cdf_decode(&h, data, size, INT64_MAX, &fault) != NC_NOERR) return;
     CHECK(make_master(&master) == NC_NOERR);
-    const char *wrong = blob_source_foreign(&h, &e, 0);
+    const char *wrong = subfile_check_header(&h, &e, 0);
     CHECK(wrong == NULL || *wrong != '\0');
-    int moment = blob_moment_var(&h);
+    int moment = subfile_generation_var(&h);
     CHECK(moment < h.nvars);
     for (int id = 0; id < h.nvars && id < 64; id++)
         check_variable(&h, &master, id, data, size);

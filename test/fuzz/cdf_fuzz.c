@@ -1,6 +1,7 @@
-/* What must hold for any bytes that are taken for a header. libFuzzer calls it, and so
- * does replay.c. CDF_FUZZ_FORMAT=1, 2 or 5 makes every input start as one of that
- * format. */
+/* Fuzz target for the header codec, for libFuzzer and replay.c. Any bytes must result in
+ * an error with an offset, or in a consistent header that does not change when it is
+ * encoded and decoded. The memory used must be bounded by the length of the input.
+ * CDF_FUZZ_FORMAT=1, 2 or 5 sets the format for every input. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ const char fuzz_corpus[] = "corpus";
         }                                                                                \
     } while (0)
 
-/* The most memory an input of this length may take. */
+/* Returns the memory limit for an input of this length. */
 static int64_t memory_bound(size_t length)
 {
     return 16 * (int64_t)length + 16384;
@@ -32,7 +33,7 @@ static int decode(struct cdf_header *h, const void *bytes, size_t length,
 {
     struct cdf_fault fault;
     int64_t before = base_mem_in_use();
-    base_mem_forget_high_water();
+    base_mem_reset_high_water();
     int err = cdf_decode(h, bytes, length, file_size, &fault);
     CHECK(base_mem_high_water() - before <= memory_bound(length));
     if (err == NC_NOERR) return err;
@@ -70,14 +71,15 @@ static void check_model(const struct cdf_header *h)
     CHECK(cdf_file_size(h) >= h->size && h->numrecs >= 0);
 }
 
-/* Encoded and decoded again it is the same, and from then on the bytes are too. */
+/* Checks that encoding and decoding does not change the header, and that encoding it once
+ * more yields the same bytes. */
 static void check_codec(const struct cdf_header *h)
 {
     struct cdf_header again;
     size_t length = (size_t)cdf_encoded_size(h);
     unsigned char *bytes = malloc(length), *twice = malloc(length);
     CHECK(bytes != NULL && twice != NULL);
-    CHECK((int64_t)length <= h->size); /* less where a name's NULs were counted */
+    CHECK((int64_t)length <= h->size); /* smaller if the file counts NULs in a name */
     cdf_encode(h, bytes);
     CHECK(decode(&again, bytes, length, INT64_MAX) == NC_NOERR);
     check_same(h, &again);
@@ -89,10 +91,11 @@ static void check_codec(const struct cdf_header *h)
     free(twice);
 }
 
-/* Layout against itself changes nothing; with a longer header nothing goes back. */
+/* Checks that, without new definitions, computing the layout once more does not change
+ * it, and that a longer header moves data only to higher offsets. */
 static void check_layout(const struct cdf_header *h)
 {
-    const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
+    const struct cdf_padding room = {.fixed_align = 4, .record_align = 4};
     struct cdf_header after;
     struct cdf_move_state state = {0};
     struct cdf_move move;
@@ -118,7 +121,7 @@ static void check_layout(const struct cdf_header *h)
     cdf_free(&after);
 }
 
-/* Parts of a header ask for more, and never say that all is well. */
+/* Checks that the decoder never accepts a truncated header, but asks for more bytes. */
 static void check_parts(const unsigned char *bytes, size_t length, int64_t header_size)
 {
     struct cdf_header h;
@@ -133,11 +136,11 @@ static void check_parts(const unsigned char *bytes, size_t length, int64_t heade
     }
 }
 
-/* What an examination tells. */
+/* Summary of the errors that cdf_validate finds. */
 struct told {
     int64_t length;
     int faults, fixes;
-    bool has; /* the code that decoding ends with */
+    bool has; /* whether any error has the code `code` */
     int code;
 };
 
@@ -152,11 +155,12 @@ static void take(void *to, const struct cdf_finding *f)
     t->has |= f->code == t->code;
 }
 
-/* It finds what decoding ends with, or nothing that would end it. */
+/* Checks that cdf_validate finds the error that cdf_decode returned, or no error if
+ * cdf_decode succeeded. */
 static void check_examined(const unsigned char *bytes, size_t length, int err)
 {
     struct told t = {.length = (int64_t)length, .code = err};
-    int result = cdf_examine(bytes, length, (int64_t)length, take, &t);
+    int result = cdf_validate(bytes, length, (int64_t)length, take, &t);
     CHECK(result <= 0 && result != NC_ENOMEM);
     CHECK((err == NC_NOERR) == (t.faults == 0));
     CHECK(err == NC_NOERR || t.has);
@@ -182,7 +186,8 @@ static void check(const unsigned char *bytes, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *format = getenv("CDF_FUZZ_FORMAT");
-    unsigned char *bytes = malloc(size + 1); /* its own, so that overruns are seen */
+    unsigned char *bytes = malloc(size + 1); /* a copy, so that ASan can detect
+                                              * overruns */
     CHECK(bytes != NULL);
     memcpy(bytes, data, size);
     if (format != NULL && size >= 4) {

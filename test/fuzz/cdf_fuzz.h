@@ -1,14 +1,14 @@
-/* What a fuzz target shows to libFuzzer and to replay.c. */
+/* The interface of a fuzz target to libFuzzer and replay.c. */
 #ifndef CDF_FUZZ_H
 #define CDF_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One input of any bytes; aborts if something does not hold. */
+/* Tests one input. Aborts if a check fails. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The folder of test/fuzz with its inputs. */
+/* Name of the directory below test/fuzz that contains the target's corpus. */
 extern const char fuzz_corpus[];
 
 #endif

@@ -1,5 +1,6 @@
-/* What must hold for any text that is taken for CDL. libFuzzer calls it, and so does
- * replay.c. */
+/* Fuzz target for the CDL parser, for libFuzzer and replay.c. Any text must result in an
+ * error with a line and column, or in definitions that do not change when they are
+ * encoded and decoded. The memory used must be bounded by the length of the text. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -21,8 +22,8 @@ const char fuzz_corpus[] = "cdl-corpus";
         }                                                                                \
     } while (0)
 
-/* The most memory a text of this length may take: each ",a" may be a variable. The
- * scanner has a buffer, which grows to twice the longest word. */
+/* Returns the memory limit for a text of this length. Each ",a" may define a variable,
+ * and the scanner's buffer grows to twice the longest token. */
 static int64_t memory_bound(size_t length)
 {
     return 256 * (int64_t)length + 131072;
@@ -32,7 +33,7 @@ static int parse(struct cdf_header *h, const char *text, size_t length, int form
 {
     struct cdl_source source = {.name = "input", .text = text, .length = length};
     int64_t before = base_mem_in_use();
-    base_mem_forget_high_water();
+    base_mem_reset_high_water();
     int err = cdl_read(&source, format, NULL, NULL, h);
     CHECK(base_mem_high_water() - before <= memory_bound(length));
     if (err == NC_NOERR) return err;
@@ -48,7 +49,7 @@ static void check_same(const struct cdf_header *a, const struct cdf_header *b)
     CHECK(cdf_compare(a, b, &d) == NC_NOERR && d.atts == 0);
 }
 
-/* As a header in a file it is the same again. */
+/* Checks that the definitions do not change when they are encoded and decoded. */
 static void check_codec(const struct cdf_header *h)
 {
     struct cdf_header again;
@@ -62,7 +63,8 @@ static void check_codec(const struct cdf_header *h)
     free(bytes);
 }
 
-/* Asked for its own format it is the same. */
+/* Checks that explicitly requesting the format that the text selects yields the same
+ * result. */
 static void check_format(const struct cdf_header *h, const char *text, size_t length)
 {
     struct cdf_header again;
@@ -75,7 +77,7 @@ static void check_format(const struct cdf_header *h, const char *text, size_t le
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cdf_header h;
-    char *text = malloc(size + 1); /* its own, so that overruns are seen */
+    char *text = malloc(size + 1); /* a copy, so that ASan can detect overruns */
     CHECK(text != NULL);
     memcpy(text, data, size);
     text[size] = '\0';

@@ -1,8 +1,10 @@
-/* What must hold for any bytes that are taken for a dataset whose values are in frames, a
- * master and its subfile: it is refused in words, or all of it is read, checked and
- * written anew, and reads as the same then. Input: two bytes that say how long the master
- * is, that, and the subfile. The sums of the page, of chains and of frames are made right
- * first, as no mutation would get past them. */
+/* Fuzz target for datasets whose values are compressed in frames, for libFuzzer and
+ * replay.c. Either the input must be rejected with an error message, or the dataset must
+ * be readable and valid and must keep its values when it is compacted.
+ *
+ * The input consists of the length of the master file in two bytes, the master file, and
+ * its subfile. The checksums of the page, the chains and the frames are corrected first,
+ * because mutations would not produce valid ones. */
 #define _GNU_SOURCE
 #include "cdf_fuzz.h"
 
@@ -16,10 +18,10 @@
 #include "base_bytes.h"
 #include "base_mem.h"
 #include "base_sum.h"
-#include "blob_frame.h"
-#include "blob_names.h"
-#include "cdf_envelope.h"
+#include "cdf_superblock.h"
 #include "pnetcdf_constants.h"
+#include "subfile_frame.h"
+#include "subfile_names.h"
 #include "util_blob.h"
 #include "util_blob_compact.h"
 #include "util_message.h"
@@ -36,7 +38,7 @@ enum { LENGTH = 2, SUM_AT = 112, REST_AT = 640, MOST_READ = 1 << 16 };
         }                                                                                \
     } while (0)
 
-/* ---- sums ---- */
+/* ---- checksums ---- */
 
 static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
 {
@@ -48,7 +50,8 @@ static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
 static void seal_page(unsigned char *page)
 {
     uint64_t sum = add(UINT64_C(14695981039346656037), page, SUM_AT);
-    (void)base_put_word(page + SUM_AT, add(sum, page + REST_AT, CDF_ENVELOPE - REST_AT));
+    (void)base_put_word(page + SUM_AT,
+                        add(sum, page + REST_AT, CDF_SUPERBLOCK - REST_AT));
 }
 
 static uint64_t word(const unsigned char *p)
@@ -56,15 +59,16 @@ static uint64_t word(const unsigned char *p)
     return base_get_word(&p);
 }
 
-/* A chain, of `left` bytes at most, in a log. */
+/* Corrects the checksums of a chain of at most `left` bytes, and those of the chain's
+ * frames in the log. */
 static void seal_chain(unsigned char *chain, size_t left, const unsigned char *log,
                        size_t size, uint64_t seed)
 {
-    unsigned char *at = chain + BLOB_CHAIN_HEAD;
+    unsigned char *at = chain + SUBFILE_CHAIN_HEAD;
     uint64_t values = word(chain + 32) * (word(chain + 40) >> 32);
-    size_t n = values > 1 << 24 ? 0 : (size_t)blob_chain_frames((int64_t)values);
-    if (left < (size_t)blob_chain_bytes((int64_t)n)) return;
-    for (size_t i = 0; i < n; i++, at += BLOB_CHAIN_FRAME) {
+    size_t n = values > 1 << 24 ? 0 : (size_t)subfile_chain_frames((int64_t)values);
+    if (left < (size_t)subfile_chain_size((int64_t)n)) return;
+    for (size_t i = 0; i < n; i++, at += SUBFILE_CHAIN_FRAME) {
         uint64_t from = word(at), bytes = word(at + 8);
         if (from <= size && bytes <= size - from)
             (void)base_put_word(at + 16, base_sum(log + from, bytes, seed));
@@ -79,9 +83,9 @@ static void seal_log(unsigned char *file, size_t size, uint64_t seed)
     struct cdf_fault fault;
     int id;
     if (cdf_decode(&h, file, size, INT64_MAX, &fault) != NC_NOERR) return;
-    bool found = cdf_find_var(&h, BLOB_FRAMES, &id) == NC_NOERR;
+    bool found = cdf_find_var(&h, SUBFILE_VAR_FRAMES, &id) == NC_NOERR;
     size_t begin = found ? (size_t)h.vars[id].begin : size;
-    for (size_t at = begin; at + BLOB_CHAIN_HEAD <= size; at++)
+    for (size_t at = begin; at + SUBFILE_CHAIN_HEAD <= size; at++)
         if (memcmp(file + at, mark, sizeof mark) == 0)
             seal_chain(file + at, size - at, file + begin, size - begin, seed);
     cdf_free(&h);
@@ -124,7 +128,8 @@ static void ignore(void *to, const char *path, const char *reason)
     CHECK(path == NULL || *path != '\0');
 }
 
-/* Its first bytes; how many there are, -1: an error that has words. */
+/* Reads the first bytes of the dataset. Returns the number of bytes, or -1 after an
+ * error, in which case there must be an error message. */
 static int64_t read_dataset(struct util_classic *c, unsigned char *bytes)
 {
     int64_t got = util_classic_read(c, 0, bytes, MOST_READ);
@@ -143,7 +148,7 @@ static bool check_dataset(struct util_classic *c)
     return good;
 }
 
-/* The subfile anew, in its place. */
+/* Replaces the subfile with its compacted copy. */
 static bool compact(struct util_classic *c, int64_t size)
 {
     int64_t saved = 0;
@@ -184,13 +189,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int64_t memory = base_mem_in_use();
     begin();
-    if (size < LENGTH + CDF_ENVELOPE) return 0;
+    if (size < LENGTH + CDF_SUPERBLOCK) return 0;
     size_t first = (size_t)(data[0] << 8 | data[1]), left = size - LENGTH;
     unsigned char *bytes = malloc(left);
     CHECK(bytes != NULL);
     memcpy(bytes, data + LENGTH, left);
     if (first > left) first = left;
-    if (first >= CDF_ENVELOPE) {
+    if (first >= CDF_SUPERBLOCK) {
         seal_page(bytes);
         seal_log(bytes + first, left - first, word(bytes + 16) ^ word(bytes + 24));
     }

@@ -1,5 +1,6 @@
-/* What must hold for any bytes that are taken for a file of hints. libFuzzer calls it,
- * and so does replay.c. */
+/* Fuzz target for hints files, for libFuzzer and replay.c. Any bytes must result in an
+ * error with a line and column, or in printable hints. Reported positions must be inside
+ * the text, and the memory used must be bounded by the text's length. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "base_error.h"
-#include "base_hints_file.h"
+#include "hints_file.h"
 #include "base_mem.h"
 #include "pnetcdf_constants.h"
 
@@ -34,8 +35,9 @@ static bool printable(const char *words)
     return true;
 }
 
-/* Every place lies in the text, and one of a member is that of its name. */
-static void see_warning(const struct base_hints_file *f, struct base_file_place place,
+/* Checks that the position of a warning is inside the text, either at a member's name or
+ * at an object. */
+static void see_warning(const struct hints_file *f, struct hints_file_place place,
                         const char *words)
 {
     const struct text *t = f->of;
@@ -56,34 +58,33 @@ static void check_refusal(const struct text *t, int err)
     const char *words = base_error_detail(err);
     CHECK(err == NC_EINVAL);
     if (strstr(words, "without jansson") != NULL) return;
-    CHECK(sscanf(words, "file of hints input: line %d, column %d: ", &line, &column) ==
-          2);
+    CHECK(sscanf(words, "hints file input: line %d, column %d: ", &line, &column) == 2);
     CHECK(line >= 1 && line <= t->lines && column >= 1 && printable(words));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size + 1); /* its own, so that overruns are seen */
+    char *bytes = malloc(size + 1); /* a copy, so that ASan can detect overruns */
     CHECK(bytes != NULL);
     memcpy(bytes, data, size);
     struct text t = {bytes, size, 1};
     for (size_t i = 0; i < size; i++)
         t.lines += bytes[i] == '\n';
-    struct base_hints_file f = {.name = "input", .warn = see_warning, .of = &t};
-    base_mem_forget_high_water();
-    int err = base_hints_file_parse(&f, bytes, size);
+    struct hints_file f = {.name = "input", .warn = see_warning, .of = &t};
+    base_mem_reset_high_water();
+    int err = hints_file_parse(&f, bytes, size);
     CHECK(base_mem_high_water() <= 64 * (int64_t)size + 65536);
     if (err != NC_NOERR) check_refusal(&t, err);
     for (int i = 0; err == NC_NOERR && i < f.nentries; i++) {
-        const struct base_file_entry *e = &f.entries[i];
+        const struct hints_file_entry *e = &f.entries[i];
         CHECK(e->path != NULL && *e->path != '\0');
-        (void)base_file_entry_names(e, "/work/deep47/test_file");
-        (void)base_file_entry_names(e, e->path);
+        (void)hints_file_entry_matches(e, "/work/deep47/test_file");
+        (void)hints_file_entry_matches(e, e->path);
         for (int k = 0; k < e->npairs; k++)
             CHECK(*e->pairs[k].key != '\0' && printable(e->pairs[k].key) &&
                   *e->pairs[k].value != '\0' && printable(e->pairs[k].value));
     }
-    base_hints_file_free(&f);
+    hints_file_free(&f);
     free(bytes);
     CHECK(base_mem_in_use() == 0);
     return 0;

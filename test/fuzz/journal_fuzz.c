@@ -1,6 +1,7 @@
-/* What must hold for any bytes that are taken for a journal: they are refused in words,
- * or tell of two headers between which bytes move in rounds that end, each within the
- * places there are. */
+/* Fuzz target for redefinition journals, for libFuzzer and replay.c. Every input must
+ * either be rejected with an error message or contain two headers. In the latter case,
+ * data must move from one layout to the other in a finite number of rounds, each of which
+ * is within the range that moves. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -24,8 +25,9 @@ const char fuzz_corpus[] = "journal-corpus";
 
 enum { FIELD = 8 };
 
-/* Sums are made right, or nothing would come past them: of the facts (at 80), of states
- * (at 64), of the holder (at 152). */
+/* Corrects the checksum at this offset, because mutations would not produce a valid one.
+ * The offset is 80 for the facts, 72 for the state (64 in older journals), and 152 for
+ * the owner record. */
 static void seal(unsigned char *page, size_t at)
 {
     uint64_t sum = base_hash(page, at, 0);
@@ -33,57 +35,64 @@ static void seal(unsigned char *page, size_t at)
         page[at + (size_t)i] = (unsigned char)(sum >> (8 * (FIELD - 1 - i)));
 }
 
-/* Carries nothing: what it is asked for must be there. */
+/* Simulates resuming the redefinition. Moves no data, but checks the ranges. */
 struct play {
     int64_t total, steps;
 };
 
-static int carry(void *who, const struct journal_state *round, enum journal_place from,
+static int carry(void *arg, const struct journal_state *round, enum journal_place from,
                  enum journal_place to)
 {
-    struct play *p = who;
+    struct play *p = arg;
     int64_t low = round->low, high = round->high;
     CHECK(low >= 0 && high > low && high <= p->total && from != to);
     return ++p->steps > 200 ? NC_EIO : NC_NOERR;
 }
 
-static int nothing(void *who)
+static int nothing(void *arg)
 {
-    (void)who;
+    (void)arg;
     return NC_NOERR;
 }
 
-static int concur(void *who, int err)
+static int concur(void *arg, int err)
 {
-    (void)who;
+    (void)arg;
     return err;
+}
+
+static int add(void *arg, uint64_t *sum)
+{
+    (void)arg, (void)sum;
+    return NC_NOERR;
 }
 
 static void resume(struct journal *j, const struct cdf_header *before,
                    const struct cdf_header *after)
 {
     struct play p = {.total = cdf_move_total(before, after)};
-    struct journal_crew c = {.j = j,
-                             .before = before,
-                             .after = after,
-                             .share = 4096,
-                             .least = 512,
-                             .who = &p,
-                             .carry_all = carry,
-                             .complete_all = nothing,
-                             .secure_all = nothing,
-                             .concur_all = concur};
+    struct journal_movers c = {.j = j,
+                               .before = before,
+                               .after = after,
+                               .share = 4096,
+                               .least = 512,
+                               .arg = &p,
+                               .carry_all = carry,
+                               .complete_all = nothing,
+                               .secure_all = nothing,
+                               .concur_all = concur,
+                               .add_all = add};
     int err = journal_resume_all(&c);
     CHECK(err == NC_NOERR || err == NC_EIO || err == NC_ENOTNC);
 }
 
-/* Names go to terminals. */
+/* Checks that the owner's name is plain ASCII, because it is printed on terminals. */
 static void take_holder(const unsigned char *page)
 {
-    struct journal_holder h;
+    struct journal_record h;
     char text[160];
-    if (!journal_decode_holder(&h, page)) return;
-    for (const char *c = base_owner_words(&h.owner, text); *c != '\0'; c++)
+    if (!journal_decode_record(&h, page)) return;
+    for (const char *c = base_owner_describe(&h.owner, text); *c != '\0'; c++)
         CHECK(*c >= ' ' && *c <= '~');
 }
 
@@ -100,7 +109,8 @@ static void take_headers(struct journal *j, const unsigned char *bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct journal j = {.fd = 0, .file = -1, .guard = -1}; /* open: nothing is read */
+    struct journal j = {.fd = 0, .file = -1, .guard = -1}; /* values for which no file is
+                                                            * read */
     size_t head = (size_t)journal_headers_at();
     unsigned char *bytes = calloc(1, size + head);
     int64_t memory = base_mem_in_use();
@@ -108,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0) memcpy(bytes, data, size);
     if (size % 2 == 0) {
         seal(bytes, 80);
-        seal(bytes + JOURNAL_PAGE, 64);
+        seal(bytes + JOURNAL_PAGE, bytes[JOURNAL_PAGE + 7] == '1' ? 64 : 72);
         seal(bytes + 3 * JOURNAL_PAGE, 152);
     }
     take_holder(bytes + 3 * JOURNAL_PAGE);

@@ -1,12 +1,12 @@
-# Fuzzing of the header's codec and of CDL. `make check` replays the corpora, plainly and
-# under the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
-fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(blob_serial_sources) \
+# Fuzzes the decoders. `make check` replays the corpora, with and without sanitizers. `make fuzz`
+# searches for new inputs; it requires clang as FUZZ_CC.
+fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(subfile_sources) \
 	$(burst_fuzzed_sources) \
 	$(base_serial_sources)
 if BURST
 burst_fuzzed_sources = src/lib/burst/burst_format.c src/lib/burst/burst_format.h
 endif
-# What is not fuzzed itself, conversion, comes from the library.
+# Type conversion is not fuzzed, so it is linked from the library.
 REPLAY_LIBS = libserial.la
 if HAVE_SANITIZERS
 sanitized_replays = test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit \
@@ -26,11 +26,11 @@ test_fuzz_hints_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/hin
 test_fuzz_hints_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_hints_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
 test_fuzz_blob_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/blob_fuzz.c \
-	$(blob_serial_sources) $(cdf_sources) $(base_serial_sources)
+	$(subfile_sources) $(cdf_sources) $(base_serial_sources)
 test_fuzz_blob_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_blob_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
 test_fuzz_frames_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/frames_fuzz.c \
-	$(libutil_la_SOURCES) $(blob_serial_sources) $(cdf_sources) $(journal_sources) \
+	$(libutil_la_SOURCES) $(subfile_sources) $(cdf_sources) $(journal_sources) \
 	$(base_serial_sources)
 test_fuzz_frames_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_frames_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
@@ -44,11 +44,11 @@ FUZZ_FORMATS = 1 2 5
 fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz \
 	test/fuzz/blob_fuzz test/fuzz/frames_fuzz test/fuzz/log_fuzz
 
-# What the tools share is fuzzed, too.
+# The fuzz target also includes the tools' common functions.
 test/fuzz/frames_fuzz: fuzzed_sources += $(libutil_la_SOURCES)
 test/fuzz/frames_fuzz: $(libutil_la_SOURCES)
 
-# In a loop over sources: the C file to compile, which may have been generated.
+# Used in a loop over sources. Sets $$path to the C file to compile, which may be a generated one.
 fuzzed_file = case $$file in \
 	*.c) path=$(srcdir)/$$file;; \
 	*.[ly]) path=`echo $$file | sed 's/.$$/c/'`; test -f $$path || path=$(srcdir)/$$path;; \
@@ -65,7 +65,7 @@ $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fu
 	$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -o $@ $$sources \
 		.libs/libserial.a $(LIBS)
 
-# What is found is kept in test/fuzz/found-*, and used again the next time.
+# Each run stores new inputs in test/fuzz/found-*, and the next run reuses them.
 fuzz: $(fuzzers)
 	@for format in $(FUZZ_FORMATS); do \
 		found=test/fuzz/found-$$format; $(MKDIR_P) $$found || exit 1; \
@@ -106,7 +106,7 @@ fuzz: $(fuzzers)
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)
 
-# The serial tools as they are, in one program; their main functions are renamed.
+# Links the serial tools into one program, with their main functions renamed.
 fuzzed_tools = $(cdfdiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpidump_SOURCES) \
 	$(ncmpigen_SOURCES) $(ncmpirefs_SOURCES) $(ncoffsets_SOURCES) $(ncvalidator_SOURCES) $(libutil_la_SOURCES)
 EXTRA_DIST += test/fuzz/tools_fuzz.c test/fuzz/parallel_fuzz.c
@@ -120,7 +120,7 @@ test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/t
 	done; \
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libserial.a $(LIBS) -lm
 
-# Each tool by itself, from the corpus of headers or of CDL.
+# Fuzzes each tool separately, with the corpus of headers or that of CDL files.
 FUZZ_TOOLS = ncmpidump ncmpirefs ncoffsets ncvalidator cdfdiff ncmpigen
 fuzz-tools: test/fuzz/tools_fuzz
 	@for tool in $(FUZZ_TOOLS); do \
@@ -136,7 +136,7 @@ fuzz-tools: test/fuzz/tools_fuzz
 .PHONY: fuzz-tools
 CLEANFILES += test/fuzz/tools_fuzz
 
-# The parallel ones likewise, on one process.
+# Links the parallel tools into one program, which runs as a single process.
 parallel_tools = $(ncmpidiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpicopy_SOURCES) \
 	$(ncvalidator_SOURCES) $(libutil_la_SOURCES)
 FUZZ_MPICC = MPICH_CC=$(FUZZ_CC) OMPI_CC=$(FUZZ_CC) $(CC)
@@ -153,8 +153,8 @@ test/fuzz/parallel_fuzz: $(parallel_tools) $(fuzzed_sources) libpnetcdf.la test/
 	done; \
 	$(FUZZ_MPICC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libcore.a $(LIBS) -lm
 
-# What MPI itself leaves behind is not ours. A buffer of ROMIO's usual size for each file is
-# nine tenths of the time.
+# Leaks are not checked, because MPI itself leaks. ROMIO's buffer is reduced, because allocating a
+# buffer of the default size for each file would take nine tenths of the time.
 FUZZ_PARALLEL = ncmpidiff ncmpicopy ncvalidator
 fuzz-parallel: test/fuzz/parallel_fuzz
 	@for tool in $(FUZZ_PARALLEL); do \

@@ -1,6 +1,6 @@
-/* What must hold for any bytes that are taken for a log of the burst buffer: a header is
- * refused in words, or what it says lies within the log; and entries end, each within
- * what it says of itself. */
+/* Fuzz target for burst buffer logs, for libFuzzer and replay.c. A header must be
+ * rejected with an error message, or describe a range inside the log. The list of entries
+ * must be finite, and no entry may exceed its stated size. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ const char fuzz_corpus[] = "log-corpus";
         }                                                                                \
     } while (0)
 
-/* Each number is read: that is for the sanitizer to see. */
+/* Reads each number, so that sanitizers can check the access. */
 static uint64_t touch(const int64_t *numbers, int64_t n)
 {
     uint64_t all = 0;
@@ -43,7 +43,8 @@ static void check_entry(const struct burst_entry *e, size_t size)
     (void)kept;
 }
 
-/* As the reader goes through them, each in memory of its own. */
+/* Decodes the entries as the reader does. Allocates a separate block for each entry, so
+ * that sanitizers can detect overruns. */
 static void walk_entries(const struct burst_header *h, const uint8_t *data, size_t size)
 {
     int64_t at = h->entry_begin, length;
@@ -54,7 +55,7 @@ static void walk_entries(const struct burst_header *h, const uint8_t *data, size
         unsigned char *copy = malloc((size_t)length);
         CHECK(copy != NULL);
         memcpy(copy, data + at, (size_t)length);
-        int err = burst_decode_entry0(&e, copy, (size_t)length);
+        int err = burst_decode_entry0(&e, copy, (size_t)length, h->as_written);
         CHECK(err == NC_NOERR || err == NC_EBADLOG);
         if (err == NC_NOERR) check_entry(&e, (size_t)length);
         free(copy);

@@ -1,7 +1,7 @@
-/* ncmpidiff and ncmpicopy, and ncvalidator's repair, on any bytes taken for a file: no
- * crash, nothing leaks, a documented status, and a copy that is the same as its source.
- * Their main functions have other names here, and MPI is initialised once for all runs
- * (see local.mk). PARALLEL_FUZZ=NAME takes one tool. */
+/* Fuzz target for ncmpidiff, ncmpicopy and ncvalidator's repair, for libFuzzer. For any
+ * input, the tools must not crash or leak and must return a documented exit status, and a
+ * copy must equal its source. The tools' main functions are renamed, and MPI is
+ * initialised once for all runs (see local.mk). PARALLEL_FUZZ=NAME selects one tool. */
 #define _GNU_SOURCE
 #include "cdf_fuzz.h"
 
@@ -35,11 +35,12 @@ int fuzz_mpi_finalize(void)
     return MPI_SUCCESS;
 }
 
-/* "@" and "=" stand for the input and a copy of it, ">" for a file that is not there. */
+/* Placeholders in the arguments: "@" is the input, "=" a copy of the input, and ">" a
+ * file that does not exist. */
 static const struct {
     const char *name;
     tool_main *run;
-    int most; /* the largest status */
+    int most; /* largest documented exit status */
     const char *arguments[8];
 } commands[] = {
     {"ncmpidiff", ncmpidiff_main, 2, {"-b", "@", "="}},
@@ -50,7 +51,7 @@ static const struct {
     {"ncvalidator", validator_main, 2, {"-r", ">", "@"}},
 };
 
-static char made[64]; /* the file for ">" */
+static char made[64]; /* path that replaces ">" in the arguments */
 
 static void silence(void)
 {
@@ -79,7 +80,7 @@ static int call(tool_main *tool, const char *const *arguments, char paths[2][40]
         if (strcmp(text, "=") == 0) text = paths[1];
         argv[argc++] = (char *)(uintptr_t)text;
     }
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* resets getopt's state */
     return tool(argc, argv);
 }
 

@@ -1,5 +1,6 @@
-/* replay [FILE...]: gives each file to the fuzz target, without libFuzzer; without
- * arguments, those of the corpus. Speaks TAP. What does not hold ends the program. */
+/* replay [FILE...]: passes each file to the fuzz target without libFuzzer. By default,
+ * passes all files of the target's corpus. Prints TAP. A failed check aborts the
+ * program. */
 #include "cdf_fuzz.h"
 
 #include <dirent.h>

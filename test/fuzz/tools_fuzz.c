@@ -1,5 +1,6 @@
-/* The serial tools on any bytes: no crash, nothing leaks, and a documented status. Their
- * main functions have other names here (see local.mk). TOOLS_FUZZ=NAME takes one tool. */
+/* Fuzz target for the serial tools, for libFuzzer. For any input, the tools must not
+ * crash or leak, and must return a documented exit status. The tools' main functions are
+ * renamed (see local.mk). TOOLS_FUZZ=NAME selects one tool. */
 #define _GNU_SOURCE
 #include "cdf_fuzz.h"
 
@@ -19,11 +20,12 @@ const char fuzz_corpus[] = "corpus";
 typedef int tool_main(int argc, char **argv);
 tool_main dump_main, refs_main, offsets_main, validator_main, cdfdiff_main, gen_main;
 
-/* "@" stands for the input; the second "@" of a command for a copy of it. */
+/* Placeholders in the arguments: the first "@" is the input, and the second a copy of the
+ * input. */
 static const struct {
     const char *name;
     tool_main *run;
-    int most; /* the largest status */
+    int most; /* largest documented exit status */
     const char *arguments[6];
 } commands[] = {
     {"ncmpidump", dump_main, 1, {"-t", "-b", "c", "@"}},
@@ -44,7 +46,7 @@ static int memory_file(const uint8_t *data, size_t size, char path[40])
     return fd;
 }
 
-/* Tools write to standard output, which goes nowhere. */
+/* Discards the tools' output. */
 static void silence(void)
 {
     static int done;
@@ -68,7 +70,7 @@ static void run(size_t i, const uint8_t *data, size_t size)
         }
         argv[argc++] = (char *)(uintptr_t)text;
     }
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* resets getopt's state */
     int status = commands[i].run(argc, argv);
     for (int k = 0; k < files; k++)
         close(fd[k]);

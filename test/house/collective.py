@@ -1,20 +1,21 @@
-"""Do all processes come to every collective call? See src/lib/dataset/dataset.h.
+"""Checks that all processes reach every collective call. See src/lib/dataset/dataset.h.
 
     collective.py DIRECTORY COMPILER-FLAG... -- FILE.c...
 
-looks at the functions of these files, and of headers in that directory.
+analyses the functions in these files and in the headers of DIRECTORY.
 
-Names: a function from which a collective call of MPI can be reached ends in _all, or in
-_either if its argument `how` says whether it is collective; no other does.
+Names: if a function may make a collective MPI call, its name must end in _all, or in _either if
+its argument `how` determines whether it is collective. No other function may have such a name.
 
-Divergence: every value is followed from where it comes from. What a process found out by
-itself (memory, files, its rank, its arguments) may differ between processes; what came of
-an agreement, and what AGREED names, is the same on all. Whether a collective call is
-reached (by if, loops, returns, &&, || and ?:) must not depend on the former. Within a node,
-and between the first processes of the nodes, the same holds for their own communicators.
+Divergence: every value is traced to its sources. Values that a process determines for itself
+(memory, files, its rank, its arguments) may differ between processes. The results of agreements,
+and the state in AGREED, are the same on all processes. Whether a collective call is reached
+(through if, loops, returns, &&, || and ?:) must not depend on values that may differ. The same
+rule applies to communicators within a node, and to those of the first processes of the nodes.
 
-The analysis is by functions: what one does to values and which of its arguments decide on
-collective calls is summed up and put in place of its calls, until nothing changes.
+The analysis computes a summary of each function: its effects on values, and the arguments that
+determine whether it makes collective calls. Summaries are substituted for calls until none of
+them changes.
 """
 import os
 import sys
@@ -25,17 +26,17 @@ from collective_source import *  # noqa: F401,F403
 from collective_source import Program, WRAPPERS, between, scope_of_call, source_of, strip, strip_address, text_of
 from collective_tables import *  # noqa: F401,F403
 
-# ---- following values ----
+# ---- tracing values ----
 #
-# What a value depends on is a set of sources:
-#   ('own', why)     found out by one process: may be another on each
-#   ('node', why)    the same within a node
-#   ('group', why)   the same among those who share a subfile
+# The sources of a value form a set of tuples:
+#   ('own', why)     determined by a process for itself: may differ on every process
+#   ('node', why)    the same on all processes of a node
+#   ('group', why)   the same on all processes that share a subfile
 #   ('first',)       whether this is the first process of its node
-#   ('in', i, path)  what the caller's i-th argument is, or has at that path
+#   ('in', i, path)  the caller's i-th argument, or the member of it at that path
 
 NOTHING = frozenset()
-MOST = 16
+MOST = 40
 ROUNDS = 6
 
 
@@ -44,7 +45,7 @@ def own(why):
 
 
 def join(*sets):
-    """A union; of many sources of one kind a few will do."""
+    """Returns the union of the sets, with at most MOST of a process's own sources."""
     all_ = frozenset().union(*sets)
     owns = sorted(s for s in all_ if s[0] == 'own')
     if len(owns) > MOST:
@@ -53,27 +54,27 @@ def join(*sets):
 
 
 class Analysis:
-    """One pass through a function."""
+    """One analysis of a function."""
 
     def __init__(self, program, f):
         self.p, self.f = program, f
         self.env = {}
         self.ret = NOTHING
-        self.returns = NOTHING  # what decides on returns so far
-        self.under = NOTHING    # what decides on coming to this place
-        self.breaks = []        # one set for each loop or switch around this place
+        self.returns = NOTHING  # sources that determine whether earlier returns were taken
+        self.under = NOTHING    # sources that determine whether this statement is reached
+        self.breaks = []        # one set for each enclosing loop or switch
         self.continues = []
         self.needs = {}
         self.locals = set()
         self.pointers = set()
         self.tells = set()
         self.out = {}
-        self.aliases = {}  # local pointers into what an argument points to
+        self.aliases = {}  # local pointers to parts of an argument's target
 
     # -- places --
 
     def place(self, e):
-        """(root, member...) of an lvalue or pointer, or None."""
+        """Returns (root, member...) of an lvalue or pointer, or None."""
         e = strip(e)
         if e.kind == K.DECL_REF_EXPR:
             return self.aliases.get(e.spelling, (e.spelling,))
@@ -91,7 +92,7 @@ class Analysis:
                 return self.place(inner)
             if text_of(e)[:1] == '*':
                 return self.pointed(inner)
-        if e.kind == K.BINARY_OPERATOR:  # a pointer and a number
+        if e.kind == K.BINARY_OPERATOR:  # a pointer and an integer
             a, b = e.children
             if between(a, b) in '+-' and a.shape in (
                     TypeKind.POINTER, TypeKind.CONSTANTARRAY):
@@ -99,7 +100,7 @@ class Analysis:
         return None
 
     def pointed(self, e):
-        """What a pointer points to, or an array has."""
+        """Returns the place that a pointer points to, or the elements of an array."""
         place = self.place(e)
         if place is None or strip(e).shape != TypeKind.POINTER or \
                 strip(e).kind == K.UNARY_OPERATOR and text_of(strip(e))[:1] == '&':
@@ -107,7 +108,7 @@ class Analysis:
         return place + ('*',)
 
     def agreed(self, e):
-        """Is a member one that AGREED names?"""
+        """Returns whether AGREED names a member."""
         inner = e.children
         record = inner[0].record if inner else None
         if record not in AGREED:
@@ -123,7 +124,7 @@ class Analysis:
             if place[:n] in self.env:
                 if n == 1 and len(place) > 1 and (
                         place[0] in self.f.params or place[1] == '*'):
-                    break  # the pointer, not what it points to
+                    break  # the pointer, not its target
                 return self.env[place[:n]]
         if e is not None and e.kind == K.MEMBER_REF_EXPR:
             known, record = self.agreed(e)
@@ -226,7 +227,7 @@ class Analysis:
         return join(self.value(a), self.value(b))
 
     def is_first(self, a, b):
-        """rank == 0 among the processes of a node."""
+        """Returns whether this is `rank == 0` among the processes of a node."""
         a = strip(a)
         inner = a.children
         return text_of(b) == '0' and a.kind == K.MEMBER_REF_EXPR and bool(inner) and \
@@ -247,7 +248,7 @@ class Analysis:
         return None
 
     def check_agreed(self, a, v):
-        """What AGREED names must be given the same value on all."""
+        """Checks that a member named in AGREED gets the same value on all processes."""
         known, record = self.agreed(a)
         if not known or AGREED[record] is None or \
                 self.f.name in UNCHECKED:
@@ -346,7 +347,7 @@ class Analysis:
         for (source, s), why in f.needs.items():
             if s == {GROUP} and self.f.name.endswith('_alone'):
                 continue
-            if part:  # "all" are those who have it
+            if part:  # "all" means the processes that have the part open
                 s = frozenset([GROUP])
             self.need(e, self.seen_from_here(source, args, values), s, why)
         for (i, path), sources_ in f.out.items():
@@ -361,7 +362,7 @@ class Analysis:
         return join(*(self.seen_from_here(s, args, values) for s in f.result))
 
     def settle(self, told):
-        """These were told to an agreement, as an error."""
+        """Handles values that were passed to an agreement as errors."""
         for s in told:
             if s[0] == 'in' and not s[2]:
                 self.tells.add(s[1])
@@ -427,7 +428,7 @@ class Analysis:
         return own('%s, each process\'s own' % '.'.join(path[-2:]))
 
     def foreign(self, e, name, args, values):
-        """A function of MPI or the system."""
+        """Analyses a call of a function of MPI or the system."""
         if name in SPREADS:
             scope = scope_of_call(name, args)
             v = NOTHING if scope == ALL else \
@@ -488,7 +489,7 @@ class Analysis:
     # -- statements --
 
     def merge(self, other, decides):
-        """This environment or another was left behind, as `decides` decided."""
+        """Merges with another environment, which was left depending on `decides`."""
         for q in set(self.env) | set(other):
             a, b = self.env.get(q), other.get(q)
             if a == b:
@@ -571,7 +572,7 @@ class Analysis:
     def loop(self, body, condition=None, step=None):
         self.breaks.append(NOTHING)
         self.continues.append(NOTHING)
-        again = NOTHING  # what decides on another round
+        again = NOTHING  # sources that determine whether there is another iteration
         for _ in range(2):
             before = dict(self.env)
             self.continues[-1] = NOTHING
@@ -653,10 +654,10 @@ class Analysis:
         K.RETURN_STMT: return_, K.BREAK_STMT: break_, K.CONTINUE_STMT: continue_,
     }
 
-    # -- all of it --
+    # -- a whole function --
 
     def finish(self):
-        """The function may end here: what it has stored through its arguments."""
+        """Records what the function has stored through its arguments if it ends here."""
         for q, v in self.env.items():
             if self.f.pointer.get(q[0]) and 1 < len(q) < 5:
                 place = (self.f.params.index(q[0]), q[1:])
@@ -674,7 +675,7 @@ class Analysis:
 
 
 class Under:
-    """What decides on coming to a place, for as long as it lasts."""
+    """Adds the sources that decide whether some statements are reached."""
 
     def __init__(self, analysis, decides):
         self.a, self.decides = analysis, decides
@@ -688,17 +689,17 @@ class Under:
 
 
 def never_ends(s):
-    """Does a statement leave the block it is in?"""
+    """Returns whether a statement always leaves its block."""
     if s.kind in (K.RETURN_STMT, K.BREAK_STMT, K.CONTINUE_STMT):
         return True
     inner = list(s.children) if s.kind == K.COMPOUND_STMT else []
     return bool(inner) and never_ends(inner[-1])
 
 
-# ---- the whole ----
+# ---- the whole program ----
 
 def check_names(p):
-    """Suffixes are on collective functions, on all of them, and on no other."""
+    """Checks that all collective functions, and no others, have a suffix."""
     bad = []
     for name, f in p.functions.items():
         slot = any(name in fs and m.endswith('_all') for m, fs in p.slots.items())

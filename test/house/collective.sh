@@ -1,15 +1,12 @@
 #!/bin/bash
-# Do all processes come to every collective call, and do the names say which these are?
-# See src/lib/dataset/dataset.h. collective.py looks at the sources; the sample tells
-# whether it sees what it should.
+# Checks that all processes reach every collective call, and that the names of functions show which
+# of them are collective (see src/lib/dataset/dataset.h). collective.py analyses the sources;
+# collective_sample.c tests the analysis itself.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 here=$top/test/house
 
-python=
-for p in python3 /usr/bin/python3; do
-    "$p" -c 'import clang.cindex' 2>/dev/null && python=$p && break
-done
+python=$(python_with 'clang.cindex')
 
 flags=(-std=gnu11 -DHAVE_CONFIG_H -I. -Iinclude -Isrc -Isrc/lib/cdl -I"$top/include"
     -I"$top/src")
@@ -33,22 +30,22 @@ sample_is_seen() {
 }
 library_is_clean() {
     look "$top/src/lib" "$top"/src/lib/{api,dataset,trace,access,node,file,twophase,driver,mpio,burst,stage}/*.c \
-        "$top"/src/lib/blob/blob_{close,define,foreign_open,open,place,read,settle,sub,transfer}.c \
+        "$top"/src/lib/blob/blob_{close,decompose,define,find,move,open,remove,sub,transfer}.c \
         "$top/src/lib/journal/journal_rounds.c"
 }
 
-# An error that nobody has been told of yet is not replaced by that of a later call, or by none.
+# If an error is pending, a later call must neither replace nor clear it.
 owed_once() {
     ! grep -nE '\bds(->|\.)failed = ' "$top"/src/lib/*/*.[ch] |
         grep -vE 'failed = NC_NOERR|if \(ds->failed == NC_NOERR\)'
 }
 
-check "what is owed to all is kept" owed_once
+check "a pending error is neither replaced nor cleared" owed_once
 if [ -n "$python" ]; then
-    check "what can leave processes waiting is seen" sample_is_seen
-    check "all processes come to every collective call" library_is_clean
+    check "code that can leave processes waiting is detected" sample_is_seen
+    check "all processes reach every collective call" library_is_clean
 else
-    skip "what can leave processes waiting is seen" "no python3-clang"
-    skip "all processes come to every collective call" "no python3-clang"
+    skip "code that can leave processes waiting is detected" "no python3-clang"
+    skip "all processes reach every collective call" "no python3-clang"
 fi
 finish

@@ -1,5 +1,5 @@
-/* What the test of collectivity must find, on the lines that say so, and what it must
- * not: see collective.sh. Nobody compiles it. */
+/* Sample input for collective.py, which must report the lines marked "found" and no
+ * others. See collective.sh. This file is not compiled. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ struct dataset {
     bool writable;
 };
 
-/* A dataset that a group of processes has, or one process alone. */
+/* A dataset that a group of processes, or a single process, has open. */
 struct blob_sub {
     struct dataset ds;
     bool defined;
@@ -120,7 +120,8 @@ int nor_is_this_all(int a) /* found */
     return a;
 }
 
-/* Layers on each other: a call goes to all that have the slot, through a macro. */
+/* Layers of drivers: a call through the macro may reach any function that is stored in
+ * the slot. */
 struct driver;
 struct driver_ops {
     int (*sync_all)(struct driver *self, bool all);

@@ -1,5 +1,5 @@
-"""The sources as the test of collectivity reads them, by libclang: functions, whom they
-call, and over whom they are collective."""
+"""Reads the sources for the test of collective calls with libclang: the functions, the functions
+that they call, and the processes that must all make such a call."""
 import ctypes
 import os
 import re
@@ -11,14 +11,14 @@ from collective_tables import *  # noqa: F401,F403
 
 
 def key(c):
-    """A function's name; with its file, if it is static there."""
+    """Returns a function's name, with its file if it is static in a C file."""
     if c.storage_class == StorageClass.STATIC and c.location.file.name.endswith('.c'):
         return os.path.basename(c.location.file.name) + ':' + c.spelling
     return c.spelling
 
 
 def offset_and_line(location):
-    """Where it stands in the file: of an argument of a macro, too."""
+    """Returns the offset and line in the file, also for arguments of macros."""
     file, line, column, offset = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(),
                                   ctypes.c_uint())
     conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
@@ -40,7 +40,7 @@ def text_of(n):
 
 
 def between(a, b):
-    """What stands between two neighbours: an operator."""
+    """Returns the text between two adjacent expressions: an operator."""
     t = source_of(a)[a.end:b.start].decode()
     return re.sub(r'/\*.*?\*/|[()\s]', '', t, flags=re.S)
 
@@ -49,7 +49,7 @@ WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR)
 
 
 def strip(e):
-    """Without parentheses and casts; for a layer that has a slot of a stack, the stack."""
+    """Removes parentheses and casts, and replaces a layer that has a slot by its stack."""
     while True:
         inner = [x for x in e.children if x.kind != K.TYPE_REF]
         if e.kind == K.ARRAY_SUBSCRIPT_EXPR and is_owner(inner[0]):
@@ -74,7 +74,7 @@ def function_named(e):
 
 
 class Node:
-    """What of a cursor is wanted, read once: libclang is slow to ask."""
+    """A copy of a cursor's properties, because libclang is slow."""
     __slots__ = ('kind', 'spelling', 'children', 'at', 'start', 'end', 'line', 'file',
                  'referenced', 'target', 'record', 'shape', 'is_expr', 'arguments', 'fields')
 
@@ -112,7 +112,7 @@ records = {}
 
 
 def describe(t):
-    """The struct that a type is or points to, and its members."""
+    """Returns the struct that a type is or points to, and its members."""
     name = t.spelling
     if name not in records:
         c = t.get_canonical()
@@ -133,8 +133,8 @@ def strip_address(e):
 
 
 def is_of_part(e):
-    """A member by which a dataset is known that only some processes have; or a dataset that
-    is made with their communicator."""
+    """Returns whether this is a member for a dataset that only some processes have, or a dataset
+    that is created with their communicator."""
     e = strip_address(e)
     if e.kind == K.INIT_LIST_EXPR:
         return any(x.kind == K.MEMBER_REF_EXPR and bool(x.children) and
@@ -156,14 +156,14 @@ class Function:
                              cursor.location.line)
         self.body = Node([x for x in cursor.get_children()
                           if x.kind == K.COMPOUND_STMT][0])
-        # Local names of such members.
+        # local variables that refer to datasets which only some processes have open
         self.parts = {d.spelling for d in self.body.walk_preorder() if d.kind == K.VAR_DECL
                       for x in d.children if x.is_expr and is_of_part(x)}
         self.result = frozenset()
-        self.out = {}            # (param, member...) -> what it may depend on after a call
-        self.needs = {}          # what must be the same on all: (source, scope) -> why
-        self.tells = set()        # arguments that an agreement is told of, as errors
-        self.scope = frozenset()  # who is waited for
+        self.out = {}            # (param, member...) -> sources of its value after a call
+        self.needs = {}          # values that must be the same on all processes: (source, scope) -> reason
+        self.tells = set()        # arguments that are passed to an agreement as errors
+        self.scope = frozenset()  # the processes for which the function waits
 
 
 class Program:
@@ -172,7 +172,7 @@ class Program:
         self.slots = {}   # member -> functions stored there
         self.passed = {}  # (function, parameter) -> functions passed there
         self.findings = {}
-        self.entered = set()  # functions whose address is taken, or that nobody calls
+        self.entered = set()  # functions whose address is taken, or without callers
 
     def read(self, path, flags, top):
         tu = Index.create().parse(path, flags)
@@ -191,7 +191,7 @@ class Program:
                 self.note_uses(Node(c))
 
     def note_uses(self, n):
-        """Functions that are stored in members, or passed on."""
+        """Notes functions that are stored in members, or passed as arguments."""
         for x in n.walk_preorder():
             if x.kind == K.CALL_EXPR and x.target is not None:
                 for i, a in enumerate(x.arguments):
@@ -206,7 +206,7 @@ class Program:
                             self.slots.setdefault(y.children[0].spelling, set()).add(f)
 
     def targets(self, call, caller):
-        """Whom a call may reach: names."""
+        """Returns the names of the functions that a call may reach."""
         if call.referenced == K.FUNCTION_DECL:
             return [call.target]
         e = strip(call.children[0]) if call.children else None
@@ -220,12 +220,12 @@ class Program:
         return []
 
     def through_part(self, call, f):
-        """Is it a call of a dataset that only some processes have?"""
+        """Returns whether this is a call for a dataset that only some processes have."""
         return any(is_of_part(a) or strip_address(a).kind == K.DECL_REF_EXPR and
                    strip_address(a).spelling in f.parts for a in call.arguments)
 
     def find_scopes(self):
-        """Over whom each function is collective."""
+        """Determines for each function the processes over which it is collective."""
         calls, partly = {}, {}
         for name, f in self.functions.items():
             scope = {MEETS[f.name]} if f.name in MEETS else set()

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Every command in every document, manual page and --help runs: in a directory of its own, with
-# what `make install` installs, one after the other as they stand there. Where the library is they
-# know from README.md alone: what that has the reader export stays. commands.txt lists those
-# that are not run here, with the reason, or the test that runs them. And the documents are all in
-# the index, and links lead somewhere.
+# Runs every command in every document, manual page and --help text. The commands of a document run
+# in order, in an empty directory, with the files that `make install` installs. They find the
+# library only through the variables that README.md asks the reader to export. commands.txt lists
+# the commands that are not run, each with the reason or with the test that runs it. The script also
+# checks that the index lists all documents, and that no link is broken.
 top=$(realpath "${srcdir:-.}")
 build=$PWD
 . "$top/test/support/tap.sh"
@@ -17,10 +17,10 @@ documents() {
 }
 pages() { (cd "$top" && ls src/utils/*/*.1); }
 
-# What in a block of a document is a command, not output, a picture or a part of a file.
+# Distinguishes commands in a document's code blocks from output, diagrams and file excerpts.
 is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|burst_run|autoreconf)( |$)'
 
-# commands FILE: one a line, in order; a comment at the end is no part of it.
+# commands FILE: prints the file's commands in order, one per line, without trailing comments.
 commands() {
     case $1 in
     *.md)
@@ -36,9 +36,9 @@ commands() {
     esac
 }
 
-# ---- where they run ----
+# ---- environment for the commands ----
 
-# The launcher, with what it needs on a busy machine.
+# Creates an mpiexec that works even if the machine is busy, and links to the compiler wrappers.
 launcher() {
     cat >"$scratch/bin/mpiexec" <<END
 #!/bin/bash
@@ -66,7 +66,7 @@ install_it() {
     launcher
 }
 
-# Files that the documents take for granted.
+# furnish DIRECTORY: creates the files that the documents assume to exist.
 furnish() {
     cd "$1" && mkdir build && ln -s "$build" build/work &&
         ln -s "$top/examples" "$top/packaging" . && cp "$top"/doc/slow/slow_cases.c "$top"/test/serial/{ocean.c,river.f} . || return
@@ -83,7 +83,7 @@ furnish() {
     PNETCDF_TRACE=t.json mpiexec -n 2 ./model >/dev/null
 }
 
-# how FILE COMMAND: what commands.txt says of it, or "run".
+# how FILE COMMAND: prints how commands.txt says the command is tested, or "run" if it has no entry.
 how() {
     local file pattern way
     while IFS= read -r line; do
@@ -97,8 +97,8 @@ how() {
     echo run
 }
 
-# run_one COMMAND: as somebody types it, with what was exported, but for hints, of which
-# documents show one after the other.
+# run_one COMMAND: runs the command in a shell, with the variables that earlier commands exported.
+# Exported hints are dropped, because a document may show several alternatives.
 run_one() {
     local command=${1//\/opt\/ncmpi/$prefix}
     case $command in
@@ -114,7 +114,7 @@ run_one() {
     }
 }
 
-# all_run FILE NAME: each of its commands, in a directory of its own.
+# all_run FILE NAME: runs all commands of the file in the directory NAME.
 all_run() {
     local command way bad=0 exports=$scratch/$2.exports
     [ "$1" != README.md ] || exports=$scratch/exports
@@ -137,7 +137,7 @@ all_run() {
     return $bad
 }
 
-# ---- the documents as a whole ----
+# ---- all documents ----
 
 in_index() {
     local file bad=0
@@ -159,9 +159,10 @@ links_lead() {
             [ -e "$top/$(dirname "$file")/$link" ] || { echo "$file: $link"; bad=1; }
         done
         for link in $(grep -oE '`(doc|dev|test|examples|src|benchmarks)/[A-Za-z0-9_./-]+`' "$top/$file" | tr -d '`' |
-            grep -vE 'NAME|ROOM|TOOL'); do
+            grep -vE 'NAME|MODULE|TOOL'); do
             [ -e "$top/$link" ] || compgen -G "$top/${link%.*}*" >/dev/null ||
-                [ -e "$build/$link" ] || { echo "$file: $link"; bad=1; }
+                grep -q "^$link\b" "$top/test/tests.list" || [ -e "$build/$link" ] ||
+                { echo "$file: $link"; bad=1; }
         done
     done
     return $bad
@@ -173,7 +174,7 @@ every_tool_has_examples() {
     done
     return $bad
 }
-# A row that nothing matches any more goes.
+# Entries of commands.txt that match no command must be removed.
 rows_are_used() { sort -u "$scratch/used" | comm -23 <(sort "$scratch/table") - | grep . && return 1; return 0; }
 many_ran() { wc -l <"$scratch/ran" && [ "$(wc -l <"$scratch/ran")" -gt 40 ]; }
 
@@ -181,24 +182,25 @@ grep -vE '^(#|$)' "$top/test/house/commands.txt" >"$scratch/table"
 : >"$scratch/used"
 : >"$scratch/exports"
 check "every document and tool is in the index" in_index
-check "links lead to what is there" links_lead
+check "links lead to existing files" links_lead
 if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null; then
     skip "commands run" "no pkg-config, or no ncdump"
     finish
 fi
-install_it >"$scratch/said" 2>&1 # in this shell, for what it sets
+install_it >"$scratch/said" 2>&1 # in this shell, because it sets variables
 installed=$?
-check "make install" sh -c "cat '$scratch/said'; exit $installed"
+check "make install succeeds" sh -c "cat '$scratch/said'; exit $installed"
+[ $installed = 0 ] || finish
 for file in $(documents) $(pages); do
     if [ -n "$(commands "$file")" ]; then
-        check "commands in $file" all_run "$file" "$(basename "$file" .md)"
+        check "commands in $file work" all_run "$file" "$(basename "$file" .md)"
     fi
 done
 . "$scratch/exports"
 check "every tool's --help has examples" every_tool_has_examples
 for tool in "$prefix"/bin/*; do
-    check "commands in ${tool##*/} --help" all_run "$tool" help "${tool##*/} --help"
+    check "commands in ${tool##*/} --help work" all_run "$tool" help "${tool##*/} --help"
 done
-check "what is not run is in a document" rows_are_used
-check "many were run" many_ran
+check "commands that are not run are in a document" rows_are_used
+check "many commands were run" many_ran
 finish

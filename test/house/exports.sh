@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the shared libraries export: the published functions and classes, with the versions that
-# src/lib/pnetcdf.map gives them, and nothing else.
+# Checks that the shared libraries export the published functions and classes, with the versions
+# given in src/lib/pnetcdf.map, and no other symbols.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 export LC_ALL=C
@@ -9,11 +9,12 @@ cxx=.libs/libpnetcdf_cxx.so
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
-# NAME@VERSION, or NAME.
+# exported LIBRARY: prints each symbol as NAME@VERSION, or as NAME if it has no version.
 exported() { nm -D --defined-only "$@" | awk 'NF > 1 { sub(/@@/, "@", $NF); print $NF }'; }
 classes() { if [ -e "$cxx" ]; then exported "$cxx"; else exported "$library" | grep '^_Z'; fi; }
 
-# A sanitizer's own marks begin with underscores; a version is itself a symbol.
+# Ignores sanitizer symbols, which begin with an underscore, and version names, which are symbols,
+# too.
 only_published_names() {
     ! exported "$library" | sed 's/@.*//' | grep -vE '^(ncmpix?_|nfmpix?_|cdl_hdr_|_|(PNETCDF|NCMPI)_[0-9A-Z.]*$)' | grep -vxF api_access_later
 }
@@ -22,7 +23,7 @@ only_published_classes() {
 }
 soname() { readelf -d "$library" | grep -F 'Library soname: [libpnetcdf.so.8]'; }
 
-# has_version VERSION: names on stdin are exported, each with this one.
+# has_version VERSION: succeeds if all names on standard input are exported with this version.
 has_version() {
     sort -u >"$scratch/names" && [ -s "$scratch/names" ] || return 1
     exported "$library" | sed -n "s/@$1\$//p" | tr A-Z a-z | sed 's/_*$//' | sort >"$scratch/versioned"
@@ -31,7 +32,8 @@ has_version() {
 functions_of_c() {
     awk -f "$top/test/api/functions.awk" "$top/test/api/functions.txt" | sed 's/(.*//; s/.* //'
 }
-# Every one is from the interface, where a pattern of the map would let in more.
+# Every function exported with PnetCDF's symbol version must belong to PnetCDF's interface. The
+# patterns of the version script might also match others.
 of_pnetcdf() {
     { functions_of_c; sed 's/^/nfmpi_/' "$top/test/f77/f77_names.txt" |
         if grep -q '^#define F77_NAME' config.h; then cat; else sed d; fi; } | has_version PNETCDF_1.15 &&
@@ -42,14 +44,14 @@ our_own() {
     { sed -n 's/.*\b\(ncmpix_[a-z_]*\)(.*;$/\1/p; s/.*\b\(ncmpix_[a-z_]*\)($/\1/p' include/pnetcdf_ext.h
       exported "$library" | sed -n 's/@.*//; /^nc*f*mpix_/p' | sed 's/_*$//'; } | has_version NCMPI_1.0
 }
-# What the table of PnetCDF's methods does not have.
+# Methods that PnetCDF's C++ interface does not have must be exported with this library's version.
 methods_of_our_own() {
     [ "$(classes | grep -c '@NCMPI_1.0$')" -gt 15 ] &&
         ! classes | c++filt | grep -E 'bputVarn|uantize|indep_data|NcmpiFile::close' | grep -v '@NCMPI_1.0$' &&
         ! classes | c++filt | grep -E 'putAtt|getVar|addDim|NcmpiInt::' | grep -v '@PNETCDF_1.15$'
 }
 nothing_is_bare() { ! { exported "$library"; classes; } | grep -vE '@(PNETCDF_1\.15|NCMPI_1\.0)$|^api_access_later@NCMPI_PRIVATE$|^(PNETCDF|NCMPI)_[0-9A-Z.]*$'; }
-# What a program in C loads.
+# The library that C programs link with must not require the C++ runtime.
 no_cxx_library() { ! readelf -d "$library" | grep -E 'NEEDED.*(stdc\+\+|libc\+\+)'; }
 
 if [ -e "$library" ]; then
@@ -60,14 +62,14 @@ if [ -e "$library" ]; then
     check "the SONAME is that of the published interface" soname
     if grep -q '^SYMBOL_VERSIONS = -Wl' Makefile; then
         check "functions of PnetCDF 1.15, and no others, have its version" of_pnetcdf
-        check "functions of our own have ours" our_own
-        check "no symbol is without a version" nothing_is_bare
-        if [ -e "$cxx" ]; then check "nor do methods have the wrong one" methods_of_our_own; fi
+        check "functions of this library have its own version" our_own
+        check "every symbol has a version" nothing_is_bare
+        if [ -e "$cxx" ]; then check "no method has PnetCDF's version" methods_of_our_own; fi
     else
         skip "symbols have versions" "the linker gives none"
     fi
     if [ -e "$cxx" ]; then
-        check "the library for C loads none of C++" no_cxx_library
+        check "the C library does not load the C++ library" no_cxx_library
     fi
 else
     skip "only published names are exported" "no shared library is built"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# clang-format finds nothing to change. Versions differ in what they find, so one counts.
+# Checks that clang-format would not change any file. Since versions format differently, only one
+# version is used.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 version=14
@@ -14,7 +15,7 @@ done
 
 formatted() {
     find "$top"/{src,include,test,benchmarks,examples} -name '*.[ch]' -o -name '*.[ch]pp' | while read -r file; do
-        # generated into the tree by a build in place, or from a scanner or grammar
+        # skip files that an in-tree build generated, and files that a scanner or grammar produced
         head -n 3 "$file" | grep -qi 'generated from' || [ -e "${file%.[ch]}.l" ] ||
             [ -e "${file%.[ch]}.y" ] || printf '%s\0' "$file"
     done | xargs -0 "$formatter" --dry-run -Werror

@@ -1,9 +1,10 @@
 #!/bin/bash
-# Nothing left for later, nothing switched off.
+# Checks that no source contains unfinished work or disabled code.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 
-# none PATTERN: in no source. (The patterns are spelled so that they miss themselves.)
+# none PATTERN: succeeds if no source matches. The patterns below are written so that they do not
+# match themselves.
 none() {
     local dirs=() dir
     for dir in src include test benchmarks examples dev doc; do
@@ -13,12 +14,12 @@ none() {
         "$top"/m4/ncmpi*.m4 "$top/configure.ac" "$top/Makefile.am"
 }
 
-check "nothing is left to do" none 'TO[D]O|FIX[M]E|HA[C]K\b'
-check "no code is switched off" none '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+[0]\b'
-check "no merge was left half done" none '^(<{7}|>{7}) '
-# MPI_Offset and int64_t are different types with some MPIs, long and long long: a list of the
-# one is no list of the other, whatever a cast says.
-check "no list of numbers is taken for one of another type" none \
+check "no source has a marker for unfinished work" none 'TO[D]O|FIX[M]E|HA[C]K\b'
+check "no code is disabled by the preprocessor" none '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+[0]\b'
+check "no source has conflict markers" none '^(<{7}|>{7}) '
+# Some MPIs define MPI_Offset and int64_t as different types (long and long long). There, an array
+# of one type is not an array of the other, and a cast would hide that.
+check "no array is cast to a pointer to another type" none \
     '\(const (int64_t|MPI_Offset|long lon[g]) \*\)[a-z_]+(->|\()'
-check "no blanks at the ends of lines" none '[[:blank:]]$'
+check "no line ends with blanks" none '[[:blank:]]$'
 finish

@@ -1,11 +1,11 @@
 #!/bin/bash
-# doc/behaviour.md names tests that there are.
+# Checks that the tests named in doc/behaviour.md exist, and that every promise in it names a test.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 doc=$top/doc/behaviour.md
 
-# Every `test/ROOM/FILE` or `test/ROOM/FILE: NAME` in backquotes. A name is spelled with
-# underscores where the test is a function.
+# Prints every `test/MODULE/FILE` or `test/MODULE/FILE: NAME` that is in backquotes. If a test is a
+# C function, its name has underscores instead of NAME's spaces.
 names() {
     grep -oE '`test/[^`]+`' "$doc" | tr -d '`'
 }
@@ -33,7 +33,7 @@ tests_exist() {
     [ $found -gt 80 ] && [ $missing = 0 ]
 }
 
-# A promise is an item of the list; each of them but the limits ends with its tests.
+# Each promise is a list item that must end with its tests. Limits need no tests.
 promises_have_tests() {
     awk '/^## / { promised = !/^## Limits/ }
         /^- / { if (open) { print open; bad = 1 } open = promised ? $0 : "" }
@@ -41,7 +41,7 @@ promises_have_tests() {
         END { if (open) { print open; bad = 1 } exit bad }' "$doc"
 }
 
-check "the files it names are there" files_exist
-check "the tests it names are there" tests_exist
+check "every file named in doc/behaviour.md exists" files_exist
+check "every test named in doc/behaviour.md exists" tests_exist
 check "every promise names a test" promises_have_tests
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Files and functions that can be read at a sitting.
+# Checks that files and functions are short enough to be read in one sitting.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 export LC_ALL=C
@@ -7,7 +7,8 @@ export LC_ALL=C
 files() {
     find "$top"/{src,include,test,benchmarks,examples} -type f "$@" | sort |
         while read -r file; do
-            # generated into the tree by a build in place, or from a scanner or grammar
+            # skip files that an in-tree build generated, and files that a scanner or grammar
+            # produced
             head -n 3 "$file" | grep -qi 'generated from' || [ -e "${file%.[ch]}.l" ] ||
                 [ -e "${file%.[ch]}.y" ] || echo "$file"
         done
@@ -21,8 +22,8 @@ files_are_short() {
             END { exit bad || n == 0 }'
 }
 
-# A line "LENGTH FILE:LINE" for every function, braces included. clang-format puts them,
-# and nothing else, alone on lines of their own.
+# Prints "LENGTH FILE:LINE" for every function. The length includes the braces, which clang-format
+# puts on separate lines at the left margin. No other braces are in the first column.
 functions() {
     files \( -name '*.c' -o -name '*.cpp' \) | tr '\n' '\0' | xargs -0 awk '
         /^\{$/ { start = FNR }
@@ -42,7 +43,8 @@ half_are_shorter_still() {
         print "median " length_[int((NR + 1) / 2)]; exit length_[int((NR + 1) / 2)] > 20 }'
 }
 
-# Functions of the library and its tools; an interface of Fortran's has what it has.
+# Checks functions in the library and its tools. The Fortran interface is excluded, because its
+# functions have prescribed parameters.
 parameters_are_few() {
     find "$top"/src/{lib,utils} -name '*.c' | sort | tr '\n' '\0' | xargs -0 awk '
         /^[a-z].*\(/ && !/;$/ { head = ""; inside = 1; line = FNR }
@@ -56,9 +58,17 @@ parameters_are_few() {
         END { exit bad || n == 0 }'
 }
 
-check "files have under 650 lines, tests under 800" files_are_short
+# Each file in the guided tour (doc/tour.md) must be short.
+tour_is_short() {
+    grep -oE '\]\(\.\./src/[^)]*\)' "$top/doc/tour.md" | sed 's/^](..//; s/)$//' | while read -r file; do
+        echo "$(wc -l <"$top$file") $file"
+    done | awk '{ n++; if ($1 > 300) { print; bad = 1 } } END { exit bad || n != 5 }'
+}
+
+check "files have fewer than 650 lines, tests fewer than 800" files_are_short
 check "functions have at most 80 lines" functions_are_short
 check "95 of 100 functions have at most 60 lines" most_fit_a_screen
-check "functions have eight parameters at most" parameters_are_few
+check "functions have at most eight parameters" parameters_are_few
 check "half of the functions have at most 20 lines" half_are_shorter_still
+check "the five files of doc/tour.md have at most 300 lines" tour_is_short
 finish

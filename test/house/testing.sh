@@ -1,10 +1,10 @@
 #!/bin/bash
-# doc/testing.md says how many there are of what is tested with.
+# Checks the numbers in doc/testing.md, and checks that the patches that plant defects still apply.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 doc=$top/doc/testing.md
 
-# What a row of its table is counted by.
+# count ROW: prints the current number for this row of the table.
 count() { # ROW
     case $1 in
     'test programs and scripts') grep -vcE '^(#|$)' "$top/test/tests.list" ;;
@@ -17,7 +17,8 @@ count() { # ROW
     esac
 }
 
-# "| what | number | by |". Assertions change every day: the number is of hundreds.
+# Checks the rows "| what | number | by |". The number of assertions, which changes daily, is
+# rounded down to hundreds.
 counts_are_true() {
     local what said is bad=0 rows=0
     while IFS='|' read -r _ what said _; do
@@ -30,8 +31,9 @@ counts_are_true() {
     [ $rows -ge 6 ] && [ $bad = 0 ]
 }
 
-# A source that changed may leave the place of a defect nowhere; dev/simulate --planted takes too long
-# to be run each time.
+# A change to a source file may prevent the patch of a planted defect from applying. Whether the
+# tests detect the defects is checked by dev/simulate --planted, which takes too long for every test
+# run.
 defects_can_be_planted() {
     local diff source bad=0
     while read -r diff; do
@@ -43,10 +45,10 @@ defects_can_be_planted() {
     [ $bad = 0 ]
 }
 
-check "the counts of doc/testing.md are true" counts_are_true
+check "the counts in doc/testing.md are correct" counts_are_true
 if command -v patch >/dev/null; then
-    check "defects can be planted" defects_can_be_planted
+    check "every planted defect fits its source" defects_can_be_planted
 else
-    skip "defects can be planted" "no patch"
+    skip "every planted defect fits its source" "no patch"
 fi
 finish

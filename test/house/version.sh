@@ -1,6 +1,6 @@
 #!/bin/bash
-# configure.ac says which version this is and which of PnetCDF's it stands for, and when it was
-# released; the change log, the recipes of packages and the header say the same.
+# Checks that the change log, the package recipes and the header have the same version, PnetCDF
+# version and release date as configure.ac.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 
@@ -10,7 +10,7 @@ pnetcdf=$(substituted PNETCDF_VERSION_MAJOR).$(substituted PNETCDF_VERSION_MINOR
 released=$(LC_ALL=C date -u -d "$(substituted RELEASE_DATE)" +%F)
 
 parts() { [ "$own" = "$(substituted NCMPI_VERSION_MAJOR).$(substituted NCMPI_VERSION_MINOR).$(substituted NCMPI_VERSION_SUB)" ]; }
-# What is not released yet may stand above.
+# The section of this version may be preceded by one for unreleased changes.
 in_change_log() { [ "$(grep -m 1 -E '^## [0-9]' "$top/CHANGELOG.md")" = "## $own - $released" ]; }
 in_debian() {
     local first
@@ -20,7 +20,7 @@ in_debian() {
 }
 in_header() { grep -F "\"$pnetcdf (ncmpi $own) of $(substituted RELEASE_DATE)\"" "$top/include/pnetcdf_file.m4"; }
 is_python() { python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$1"; }
-# The recipe is a list of assignments.
+# EasyBuild's recipe consists of assignments.
 in_easybuild() {
     local recipe
     recipe=$(echo "$top"/packaging/easybuild/ncmpi-*.eb)
@@ -33,7 +33,7 @@ in_spack() {
     local recipe=$top/packaging/spack/packages/ncmpi/package.py
     is_python "$recipe" && grep -F "    version(\"$own\")" "$recipe"
 }
-# Each option of a recipe is one of configure's.
+# Every option that Spack's recipe uses must be an option of configure.
 spack_options() {
     local option
     while read -r option; do
@@ -41,7 +41,7 @@ spack_options() {
     done < <(grep -oE '(enable_or_disable|with_or_without)\("[a-z0-9-]+"' \
         "$top/packaging/spack/packages/ncmpi/package.py" | sed 's/.*("//; s/"//')
 }
-# Packages that the image is built from are those of dev/setup.
+# dev/setup must list all packages from which the container image is built.
 in_container() {
     local package
     for package in $(sed -n '/AS build/,/^COPY/s/^ \{8\}\([a-z][^\\&]*\).*/\1/p' "$top/packaging/Containerfile"); do
@@ -49,16 +49,16 @@ in_container() {
     done
 }
 
-check "the numbers are those of the version" parts
-check "CHANGELOG.md has it, with the date" in_change_log
-check "so has debian/changelog" in_debian
-check "the header's example of ncmpi_inq_libvers does" in_header
+check "the version's parts agree with the version" parts
+check "CHANGELOG.md has the version, with a date" in_change_log
+check "debian/changelog has the version" in_debian
+check "the header's example of ncmpi_inq_libvers has the version" in_header
 if command -v python3 >/dev/null; then
-    check "EasyBuild's recipe is Python, and for this version" in_easybuild
-    check "so is Spack's" in_spack
+    check "EasyBuild's recipe is valid Python for this version" in_easybuild
+    check "Spack's recipe is valid Python for this version" in_spack
 else
     skip "recipes are Python" "no python3"
 fi
-check "Spack's options are configure's" spack_options
-check "the image's packages are those of dev/setup" in_container
+check "Spack's options exist in configure" spack_options
+check "the container's packages are those of dev/setup" in_container
 finish

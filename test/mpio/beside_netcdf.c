@@ -1,10 +1,13 @@
-/* The serial netCDF library changes a dataset that is open here. It looks at nothing that
- * others have done; what it has done stays, or is told. */
+/* Tests a dataset that is open for writing while process 0 changes it through the serial
+ * netCDF library. That library does not notice when other programs change the file, so
+ * its changes must survive. This library's close must return an error if values put
+ * through it may be lost. */
 #include "two_openings.h"
 
 #include <netcdf.h>
 
-enum { POINTS = 3 }; /* before a put, between two of them, after both */
+/* When the file is changed: before, between, or after two puts. */
+enum { POINTS = 3 };
 
 static int open_theirs(const char *name)
 {
@@ -26,7 +29,7 @@ static void append_theirs(const char *name, int rec)
     CHECK_EQ(NC_NOERR, nc_close(ncid));
 }
 
-static void its_records_stay(void)
+static void records_that_netCDF_C_added_are_kept(void)
 {
     for (int point = 0; point < POINTS; point++) {
         make_dataset("a.nc", 0);
@@ -43,7 +46,7 @@ static void its_records_stay(void)
     }
 }
 
-/* Within the header's room. */
+/* Makes a change to the header that fits into its padding. */
 static void change_theirs(const char *name, int change)
 {
     int ncid = open_theirs(name);
@@ -58,7 +61,7 @@ static void change_theirs(const char *name, int change)
     CHECK_EQ(NC_NOERR, nc_close(ncid));
 }
 
-static void its_header_stays(void)
+static void a_header_that_netCDF_C_changed_is_kept(void)
 {
     for (int change = 0; change < 3; change++) {
         make_dataset("a.nc", 2000);
@@ -75,7 +78,8 @@ static void its_header_stays(void)
     }
 }
 
-/* All data have other places then: nobody can tell whether a put came before. */
+/* Adds a record variable, so that all data moves. Afterwards, this library cannot
+ * determine whether a value was put before or after the move. */
 static void move_theirs(const char *name)
 {
     int ncid = open_theirs(name), dims[] = {0, 1};
@@ -92,7 +96,7 @@ static void replace_theirs(const char *name)
     CHECK_EQ(NC_NOERR, nc_close(ncid));
 }
 
-static void values_that_it_moved_are_told_at_close(void)
+static void close_reports_that_netCDF_C_moved_or_replaced_values(void)
 {
     for (int change = 0; change < 2; change++) {
         make_dataset("a.nc", 0);
@@ -106,8 +110,8 @@ static void values_that_it_moved_are_told_at_close(void)
     }
 }
 
-/* Nothing was put here: nothing can be lost. */
-static void who_wrote_nothing_closes_in_peace(void)
+/* A program that put nothing cannot have lost anything, so its close must succeed. */
+static void close_succeeds_on_a_process_that_put_nothing(void)
 {
     make_dataset("a.nc", 0);
     int ncid = open_with("a.nc", "");
@@ -116,10 +120,14 @@ static void who_wrote_nothing_closes_in_peace(void)
 }
 
 static const struct check_test tests[] = {
-    {"its records stay", its_records_stay, CHECK_FORMATS},
-    {"its header stays", its_header_stays, CHECK_FORMATS},
-    {"values that it moved are told at close", values_that_it_moved_are_told_at_close, 0},
-    {"who wrote nothing closes in peace", who_wrote_nothing_closes_in_peace, 0},
+    {"records that netCDF-C added are kept", records_that_netCDF_C_added_are_kept,
+     CHECK_FORMATS},
+    {"a header that netCDF-C changed is kept", a_header_that_netCDF_C_changed_is_kept,
+     CHECK_FORMATS},
+    {"close reports that netCDF-C moved or replaced values",
+     close_reports_that_netCDF_C_moved_or_replaced_values, 0},
+    {"close succeeds on a process that put nothing",
+     close_succeeds_on_a_process_that_put_nothing, 0},
     {NULL, NULL, 0},
 };
 

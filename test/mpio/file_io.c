@@ -1,5 +1,9 @@
-/* How the file is read and written: by a descriptor or through MPI-IO, opened by those
- * alone that read or write, and never another file that has taken its name. */
+/* Tests how files are opened, read and written: through a descriptor (nc_file_io=posix)
+ * or through MPI-IO. Only processes that access the file may open it. The library must
+ * choose MPI-IO if it does not know the file system, report the file system's striping,
+ * refuse a file that has replaced the dataset's file, and report failed system calls with
+ * the right error codes on all processes. Interposes fstatfs and fgetxattr to simulate
+ * other file systems. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <endian.h>
@@ -17,10 +21,10 @@
 #include "made_dataset.h"
 #include "fault.h"
 
-/* ---- file systems that are not here ---- */
+/* ---- simulated file systems ---- */
 
 static struct {
-    uint32_t type; /* that all files seem to lie on; 0: their own */
+    uint32_t type; /* magic number reported for all files; 0 for the real one */
     unsigned char layout[256];
     size_t length;
 } elsewhere;
@@ -42,7 +46,7 @@ ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
     return (ssize_t)elsewhere.length;
 }
 
-/* ---- */
+/* ---- common functions ---- */
 
 enum { N = 400 };
 static const char *const ways[] = {"posix", "mpi"};
@@ -80,7 +84,7 @@ static const char *told(int ncid, const char *key)
     return there ? text : "";
 }
 
-/* The part of this process, or all of it. */
+/* Puts this process's part of the variable with an independent call. */
 static int put_mine(int ncid, int salt)
 {
     int values[N];
@@ -112,7 +116,7 @@ static int last(void)
     return check.nprocs - 1;
 }
 
-static void only_those_that_read_or_write_open_it(void)
+static void only_processes_that_read_or_write_open_the_file(void)
 {
     for (int i = 0; i < 2; i++) {
         int ncid = new_one(ways[i]), first = check.rank == 0;
@@ -133,8 +137,8 @@ static void only_those_that_read_or_write_open_it(void)
     }
 }
 
-/* What is written one way is read the other way. */
-static void both_ways_make_the_same_file(void)
+/* A file written by one method must be readable by the other. */
+static void MPI_IO_and_descriptors_make_the_same_file(void)
 {
     for (int i = 0; i < 2; i++) {
         int ncid = new_one(ways[i]);
@@ -151,9 +155,9 @@ static void both_ways_make_the_same_file(void)
     }
 }
 
-/* By itself the library takes descriptors only where it knows the file system. FUSE is
- * another matter: test/file/mounts.sh. */
-static void an_unknown_file_system_gets_MPI_IO(void)
+/* Unless a hint is set, the library uses descriptors only on file systems that it knows.
+ * FUSE is tested by test/file/mounts.sh. */
+static void MPI_IO_is_used_on_an_unknown_file_system(void)
 {
     static const struct {
         uint32_t type;
@@ -177,7 +181,7 @@ static void an_unknown_file_system_gets_MPI_IO(void)
     elsewhere.type = 0;
 }
 
-static void a_prefix_asks_for_MPI_IO(void)
+static void a_prefix_selects_MPI_IO(void)
 {
     char path[4096];
     close_dataset(new_one("mpi"));
@@ -214,14 +218,14 @@ static void stripes_are(int unit, int count)
     close_dataset(ncid);
 }
 
-static void Lustre_tells_stripes(void)
+static void Lustres_stripes_are_detected(void)
 {
     enum { V1 = 0x0bd10bd0, V3 = 0x0bd30bd0, COMPOSITE = 0x0bd60bd0, MIB = 1 << 20 };
     memset(&elsewhere, 0, sizeof elsewhere);
     elsewhere.type = 0x0bd00bd0;
     one_layout(0, V1, 4 * MIB, 16);
     stripes_are(4 * MIB, 16);
-    one_layout(0, V3, MIB, 0xffff); /* all servers, however many there are */
+    one_layout(0, V3, MIB, 0xffff); /* the file uses all servers */
     stripes_are(MIB, 0);
     one_layout(0, 0x12345678, MIB, 4);
     stripes_are(0, 0);
@@ -229,7 +233,7 @@ static void Lustre_tells_stripes(void)
     stripes_are(0, 0);
     elsewhere.length = 20;
     stripes_are(0, 0);
-    /* Two layouts, one behind the other. */
+    /* A composite layout with two components. */
     memset(elsewhere.layout, 0, sizeof elsewhere.layout);
     put_number(0, COMPOSITE, 4);
     put_number(14, 2, 2);
@@ -238,14 +242,14 @@ static void Lustre_tells_stripes(void)
     one_layout(128, V1, MIB, 1);
     one_layout(160, V3, 8 * MIB, 32);
     stripes_are(8 * MIB, 32);
-    put_number(32 + 48 + 24, 4000, 4); /* outside */
+    put_number(32 + 48 + 24, 4000, 4); /* offset beyond the end of the attribute */
     stripes_are(0, 0);
     put_number(14, 3000, 2);
     stripes_are(0, 0);
     memset(&elsewhere, 0, sizeof elsewhere);
 }
 
-static void GPFS_tells_its_blocks(void)
+static void GPFSs_blocks_are_detected(void)
 {
     struct stat st;
     elsewhere.type = 0x47504653;
@@ -255,7 +259,7 @@ static void GPFS_tells_its_blocks(void)
     elsewhere.type = 0;
 }
 
-/* ---- the same file or none ---- */
+/* ---- files that were replaced ---- */
 
 static const char words[] = "what somebody else has written";
 
@@ -271,7 +275,7 @@ static void put_other(const char *path)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void another_file_of_its_name_is_left_alone(void)
+static void another_file_with_the_datasets_name_is_not_written(void)
 {
     for (int i = 0; i < 2; i++) {
         char text[sizeof words + 1] = "";
@@ -295,7 +299,7 @@ static void another_file_of_its_name_is_left_alone(void)
     }
 }
 
-static void what_is_no_file_is_refused(void)
+static void anything_but_a_regular_file_is_refused(void)
 {
     const char *path = check_path("pipe");
     if (check.rank == 0) CHECK_EQ(0, mkfifo(path, 0666));
@@ -308,7 +312,7 @@ static void what_is_no_file_is_refused(void)
         for (int mode = NC_NOWRITE; mode <= NC_WRITE; mode++) {
             int rc = ncmpi_open(MPI_COMM_WORLD, path, mode, info, &ncid);
             CHECK_NC(NC_EFILE, rc);
-            CHECK(strstr(ncmpi_strerror(rc), "no regular file") != NULL);
+            CHECK(strstr(ncmpi_strerror(rc), "not a regular file") != NULL);
         }
         CHECK_NC(NC_EFILE, ncmpi_create(MPI_COMM_WORLD, path, check.cmode, info, &ncid));
         CHECK_NC(NC_EFILE,
@@ -326,8 +330,9 @@ static const char *plan(const char *head, int rank)
     return text;
 }
 
-/* Only one process may not open the file: it says so when it writes, and all are told. */
-static void a_process_that_is_refused_says_so(void)
+/* Only the last process fails to open the file. Its call must return the error; the next
+ * call must return the error on all processes. */
+static void an_open_that_fails_on_one_process_is_reported_by_all_later(void)
 {
     for (int i = 0; i < 2; i++) {
         int ncid = new_one(ways[i]), values[N] = {0}, refused = check.rank == last();
@@ -337,7 +342,7 @@ static void a_process_that_is_refused_says_so(void)
         int rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
         CHECK_NC(refused ? NC_EACCESS : NC_NOERR, rc);
         CHECK_EQ(refused, fault_disarm() > 0);
-        /* It is not for ever. */
+        /* The next call reports the error on all processes, and later calls succeed. */
         rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
         CHECK_NC(NC_EACCESS, rc);
         CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
@@ -345,7 +350,7 @@ static void a_process_that_is_refused_says_so(void)
     }
 }
 
-static void errors_have_their_codes(void)
+static void system_errors_have_distinct_error_codes(void)
 {
     static const struct {
         const char *what;
@@ -373,8 +378,9 @@ static void errors_have_their_codes(void)
     close_dataset(ncid);
 }
 
-/* The calls are made again, and no byte is lost. */
-static void signals_and_short_transfers_do_no_harm(void)
+/* The library must repeat interrupted system calls and complete short ones, so that no
+ * bytes are lost. */
+static void interrupted_and_short_transfers_lose_no_byte(void)
 {
     static const char *const faults[] = {"write:1:4", "write:1:short", "read:1:4",
                                          "read:1:short", "sync:1:4"}; /* EINTR */
@@ -393,8 +399,8 @@ static void signals_and_short_transfers_do_no_harm(void)
     close_dataset(ncid);
 }
 
-/* All processes have process 0's code, and its words. */
-static void an_open_that_is_refused_is_told_to_all(void)
+/* All processes must return process 0's error code and message. */
+static void a_failed_open_returns_the_same_error_on_all_processes(void)
 {
     static const struct {
         const char *what;
@@ -414,7 +420,7 @@ static void an_open_that_is_refused_is_told_to_all(void)
     }
 }
 
-/* Every second value of the last process's part, by one process. */
+/* Makes process `by` put every second value of the last process's part. */
 static int put_with_gaps(int ncid, int by)
 {
     int values[N / 2] = {0};
@@ -423,8 +429,9 @@ static int put_with_gaps(int ncid, int by)
     return ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values);
 }
 
-/* ROMIO reads, under a lock, what it then writes with gaps between. */
-static void a_failed_write_keeps_no_lock(void)
+/* To write a range with gaps, ROMIO locks it, reads it and writes it back. If one of
+ * these calls fails, ROMIO must release the lock, or the next put would wait forever. */
+static void a_failed_write_releases_its_lock(void)
 {
     static const char *const heads[] = {"read:1:EIO", "write:1:EIO"};
     for (int i = 0; i < 2; i++) {
@@ -445,21 +452,27 @@ static void a_failed_write_keeps_no_lock(void)
 }
 
 static const struct check_test tests[] = {
-    {"only those that read or write open it", only_those_that_read_or_write_open_it, 0},
-    {"both ways make the same file", both_ways_make_the_same_file, CHECK_FORMATS},
-    {"an unknown file system gets MPI-IO", an_unknown_file_system_gets_MPI_IO, 0},
-    {"a prefix asks for MPI-IO", a_prefix_asks_for_MPI_IO, 0},
-    {"Lustre tells stripes", Lustre_tells_stripes, 0},
-    {"GPFS tells its blocks", GPFS_tells_its_blocks, 0},
-    {"another file of its name is left alone", another_file_of_its_name_is_left_alone,
-     CHECK_SEVERAL},
-    {"what is no file is refused", what_is_no_file_is_refused, 0},
-    {"a process that is refused says so", a_process_that_is_refused_says_so,
-     CHECK_SEVERAL},
-    {"errors have their codes", errors_have_their_codes, 0},
-    {"signals and short transfers do no harm", signals_and_short_transfers_do_no_harm, 0},
-    {"an open that is refused is told to all", an_open_that_is_refused_is_told_to_all, 0},
-    {"a failed write keeps no lock", a_failed_write_keeps_no_lock, CHECK_SEVERAL},
+    {"only processes that read or write open the file",
+     only_processes_that_read_or_write_open_the_file, 0},
+    {"MPI-IO and descriptors make the same file",
+     MPI_IO_and_descriptors_make_the_same_file, CHECK_FORMATS},
+    {"MPI-IO is used on an unknown file system", MPI_IO_is_used_on_an_unknown_file_system,
+     0},
+    {"a prefix selects MPI-IO", a_prefix_selects_MPI_IO, 0},
+    {"Lustre's stripes are detected", Lustres_stripes_are_detected, 0},
+    {"GPFS's blocks are detected", GPFSs_blocks_are_detected, 0},
+    {"another file with the dataset's name is not written",
+     another_file_with_the_datasets_name_is_not_written, CHECK_SEVERAL},
+    {"anything but a regular file is refused", anything_but_a_regular_file_is_refused, 0},
+    {"an open that fails on one process is reported by all later",
+     an_open_that_fails_on_one_process_is_reported_by_all_later, CHECK_SEVERAL},
+    {"system errors have distinct error codes", system_errors_have_distinct_error_codes,
+     0},
+    {"interrupted and short transfers lose no byte",
+     interrupted_and_short_transfers_lose_no_byte, 0},
+    {"a failed open returns the same error on all processes",
+     a_failed_open_returns_the_same_error_on_all_processes, 0},
+    {"a failed write releases its lock", a_failed_write_releases_its_lock, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

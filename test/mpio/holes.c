@@ -1,16 +1,17 @@
-/* Processes that put short pieces into each other's holes, each by itself and all at the
- * same time: in one opening, and in openings of their own, as jobs have them. What each
- * has put last is there, whatever the others did to the bytes around it.
+/* All processes simultaneously put short pieces into the gaps between each other's
+ * pieces, by independent calls. They either open the dataset together or, like separate
+ * jobs, each by itself. Every piece must have the values that its process put last,
+ * whatever other processes have written around it.
  *
- *   NCMPI_HOLES=N   N calls of each process and opening */
+ * NCMPI_HOLES=N makes each process call put N times after each open of the dataset. */
 #include <stdlib.h>
 
-#include "counts.h"
 #include "made_dataset.h"
 
 enum { ROWS = 5, COLUMNS = 4099, LEAST = 60, MOST_CALLS = 1 << 28 };
 
-/* Columns are dealt out. What this process has put: by variable, row, column. */
+/* The values that this process put last, indexed by variable, row and column. Columns are
+ * assigned to the processes round-robin. */
 static int put_last[2][ROWS][COLUMNS], count_of_calls;
 static int vars[2];
 
@@ -34,7 +35,7 @@ static int define(void)
     return ncid;
 }
 
-/* A part of the columns of a row that are this process's. */
+/* The columns of one row that this process puts in a call. */
 struct part {
     int which, row;
     MPI_Offset first, n, step;
@@ -68,7 +69,7 @@ static void put_strided(int ncid, const struct part *p, const int *values)
              ncmpi_put_vars_int(ncid, vars[p->which], start, count, step, values));
 }
 
-/* The same elements one by one, all in one call. */
+/* Puts the part with one varn call, which has a segment for each element. */
 static void put_singly(int ncid, const struct part *p, const int *values)
 {
     static MPI_Offset at[COLUMNS][2], *starts[COLUMNS];
@@ -132,7 +133,7 @@ static void check_file(void)
 
 /* ---- the tests ---- */
 
-/* All of the variables is there before: holes have values that were put. */
+/* First puts all elements, so that the gaps contain values. */
 static void fill_first(int ncid)
 {
     static int ones[COLUMNS];
@@ -148,7 +149,7 @@ static void fill_first(int ncid)
         }
 }
 
-static void in_one_opening(void)
+static void writes_around_holes_lose_nothing_one_opening(void)
 {
     for (int filled = 0; filled < 2; filled++) {
         int ncid = define();
@@ -163,7 +164,7 @@ static void in_one_opening(void)
     }
 }
 
-static void in_openings_of_their_own(void)
+static void writes_around_holes_lose_nothing_one_opening_per_process(void)
 {
     int ncid = define();
     close_dataset(ncid);
@@ -177,10 +178,10 @@ static void in_openings_of_their_own(void)
     check_file();
 }
 
-/* Records are added by all at the same time, so that the file grows while pieces are
- * stored near its end: ext4 shows a length before it has put zeros in front of what made
- * it. */
-static void while_the_file_grows(void)
+/* All processes append records at the same time, so the file grows while pieces near its
+ * end are being written. When a write extends a file past its old end, ext4 makes the new
+ * size visible before it has zeroed the bytes in between. */
+static void writes_around_holes_lose_nothing_growing_file(void)
 {
     enum { SHORT = 211 };
     static int values[SHORT], have[SHORT];
@@ -210,33 +211,13 @@ static void while_the_file_grows(void)
     close_dataset(ncid);
 }
 
-/* Where the file system allows it; else the counts tell that it does not. */
-static void many_go_by_one_call(void)
-{
-    enum { N = 500 };
-    static int values[N];
-    int ncid = counting_dataset("a.nc", NULL, NULL), dim = new_dim(ncid, "x", 4 * N);
-    int v = new_var(ncid, "v", NC_INT, 1, &dim);
-    MPI_Offset start = 0, count = check.rank == 0 ? N : 0, step = 3;
-    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
-    CHECK_NC(NC_NOERR, ncmpi_put_vars_int(ncid, v, &start, &count, &step, values));
-    long long writes = count_of(ncid, "file_writes"), many, singly;
-    CHECK_NC(NC_NOERR, ncmpi_put_vars_int(ncid, v, &start, &count, &step, values));
-    writes = count_of(ncid, "file_writes") - writes;
-    many = count_of(ncid, "file_scattered");
-    singly = count_of(ncid, "file_singles");
-    CHECK_EQ(check.rank == 0 ? 2 * N : 0, many + singly);
-    CHECK_EQ(check.rank > 0 ? 0 : many > 0 ? 1 : N, writes);
-    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
-    close_dataset(ncid);
-}
-
 static const struct check_test tests[] = {
-    {"in one opening", in_one_opening, CHECK_FORMATS},
-    {"in openings of their own", in_openings_of_their_own, CHECK_FORMATS},
-    {"while the file grows", while_the_file_grows, CHECK_FORMATS},
-    {"many go by one call", many_go_by_one_call, 0},
+    {"writes around holes lose nothing: one opening",
+     writes_around_holes_lose_nothing_one_opening, CHECK_FORMATS},
+    {"writes around holes lose nothing: one opening per process",
+     writes_around_holes_lose_nothing_one_opening_per_process, CHECK_FORMATS},
+    {"writes around holes lose nothing: growing file",
+     writes_around_holes_lose_nothing_growing_file, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

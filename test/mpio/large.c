@@ -1,4 +1,5 @@
-/* Places beyond 4 GiB, requests of more than 2 GiB, and memory that stays small. */
+/* Tests offsets beyond 4 GiB and requests larger than 2 GiB, and checks that large
+ * requests use little memory. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static int create(const char *key, const char *value)
     return ncid;
 }
 
-/* Elements of a variable of 40 GB, nearly all of it a hole. */
-static void far_places(void)
+/* Accesses a few elements of a 40 GB variable, nearly all of which is a hole. */
+static void elements_far_apart_in_a_large_variable_are_accessed(void)
 {
     static const char *const ways[] = {"direct", "view"};
     const MPI_Offset length = 5000000011, step = 800000003;
@@ -51,7 +52,8 @@ static void far_places(void)
     }
 }
 
-/* Is there room for `gigabytes` more, on disk and in memory? The same everywhere. */
+/* Returns whether both the file system and the memory have more than twice this number of
+ * gigabytes free. Process 0 decides for all processes. */
 static bool room_for(int gigabytes)
 {
     struct statvfs fs;
@@ -67,11 +69,11 @@ static bool room_for(int gigabytes)
     return ok;
 }
 
-/* One process puts more than 2^31 bytes in one call. The buffer is zeros that take no
- * memory, but for a few places. */
-static void one_request_of_more_than_2_gib(void)
+/* One process puts more than 2^31 bytes in one call. Nearly the whole buffer consists of
+ * zero pages, which use no memory. */
+static void one_request_may_exceed_2_gib(void)
 {
-    const MPI_Offset n = (1LL << 29) + 1000003; /* ints */
+    const MPI_Offset n = (1LL << 29) + 1000003; /* number of ints to put */
     MPI_Offset places[] = {0, 1, 1 << 28, (1 << 29) - 1, 1 << 29, n - 1};
     enum { PLACES = sizeof places / sizeof places[0] };
     if (!room_for(3)) {
@@ -103,8 +105,9 @@ static void one_request_of_more_than_2_gib(void)
     munmap(values, (size_t)n * sizeof *values);
 }
 
-/* Staging is bounded, whatever the size of the request and its way. */
-static void memory_stays_small(void)
+/* The memory used for packing must be limited, regardless of the request's size and the
+ * transfer method. */
+static void the_memory_for_packing_is_limited(void)
 {
     enum { N = 6 << 20 };
     static const char *const ways[] = {"direct", "view"};
@@ -128,14 +131,14 @@ static void memory_stays_small(void)
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", (MPI_Offset)N * check.nprocs, &x));
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_DOUBLE, 1, &x, &v));
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-        if (way == 0) { /* one run for each process: an even share of the places */
+        if (way == 0) { /* one contiguous run per process */
             start = (MPI_Offset)N * check.rank;
             stride = 1;
         }
         CHECK_NC(NC_NOERR,
                  ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
         CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(&after));
-        CHECK(after < 16 << 20); /* the values take 48 MiB in the file */
+        CHECK(after < 16 << 20); /* much less than the 48 MiB that each process puts */
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -143,9 +146,10 @@ static void memory_stays_small(void)
 }
 
 static const struct check_test tests[] = {
-    {"far places", far_places, 0},
-    {"memory stays small", memory_stays_small, 0},
-    {"one request of more than 2 GiB", one_request_of_more_than_2_gib, 0},
+    {"elements far apart in a large variable are accessed",
+     elements_far_apart_in_a_large_variable_are_accessed, 0},
+    {"the memory for packing is limited", the_memory_for_packing_is_limited, 0},
+    {"one request may exceed 2 GiB", one_request_may_exceed_2_gib, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,8 @@
-/* Blocks through shared memory: whatever is put, the file is the one that plain writes
- * leave, and nothing is written that nobody put. */
+/* Tests the two-phase exchange, which assembles blocks of the file in shared memory.
+ * After any puts, the file must be the same as after direct writes, and only bytes that
+ * processes have put may be written. Memory usage and the numbers of file operations and
+ * agreements must stay within limits. Several nodes are simulated by the hint
+ * nc_node_procs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +13,23 @@
 #include "check.h"
 #include "counts.h"
 #include "fault.h"
+#include "plan_value.h"
 #include "pnetcdf.h"
+#include "splitmix.h"
 
 enum { WIDTH = 37, ROWS = 23, RECORDS = 5, NVARS = 6 };
 
-/* A hint of those that the ways across nodes go by, or none. */
+/* Sets a hint to one of several values, chosen at random, or leaves it unset if the
+ * chosen value is "". */
 static void set_one_of(MPI_Info info, const char *key, const char *const *values, int n)
 {
     const char *value = values[check_random((uint64_t)n)];
     if (value[0] != '\0') MPI_Info_set(info, key, value);
 }
 
-/* "node", or "across": as if up to three processes were a node; "dealt": with stripes
- * that are dealt out to these. */
+/* Returns the hints for a transfer method: "node"; "across", in which up to three
+ * processes form a node; or "dealt", in which stripes are also distributed over these
+ * nodes. */
 static MPI_Info info_for(const char *way)
 {
     static const char *const shares[] = {"300", "900", "6000", "70000", "1048576"};
@@ -45,11 +52,13 @@ static MPI_Info info_for(const char *way)
     return info;
 }
 
-/* Variables of all widths, some at places that are multiples of 4 only. */
+static const nc_type types[NVARS] = {NC_BYTE,  NC_SHORT,  NC_INT,
+                                     NC_FLOAT, NC_DOUBLE, NC_DOUBLE};
+
+/* Creates a dataset with variables of every element size. Some variables begin at offsets
+ * that are multiples of 4 but not of 8. */
 static int create(const char *name, const char *way)
 {
-    static const nc_type types[NVARS] = {NC_BYTE,  NC_SHORT,  NC_INT,
-                                         NC_FLOAT, NC_DOUBLE, NC_DOUBLE};
     int ncid = -1, dims[3], varid;
     MPI_Info info = info_for(way);
     CHECK_NC(NC_NOERR,
@@ -68,21 +77,24 @@ static int create(const char *name, const char *way)
     return ncid;
 }
 
-/* Every value of the variables, the same whatever the way, by one process. */
+/* Process 0 puts all values, so that the result does not depend on the transfer
+ * method. */
 static void fill_all(int ncid)
 {
     static short values[RECORDS * ROWS * WIDTH];
     for (int v = 0; v < 2 * NVARS; v++) {
         MPI_Offset start[3] = {0}, count[3] = {RECORDS, ROWS, WIDTH};
         for (int i = 0; i < RECORDS * ROWS * WIDTH; i++)
-            values[i] = (short)((v * 31 + i) % 127);
+            values[i] =
+                (short)plan_int(v < 2 ? NC_BYTE : NC_SHORT, (uint64_t)(v << 20 | i));
         if (check.rank > 0) count[0] = count[1] = 0;
         CHECK_NC(NC_NOERR, ncmpi_put_vara_short_all(ncid, v, start,
                                                     v % 2 ? count : count + 1, values));
     }
 }
 
-/* Part of the rows that are this process's alone, in all directions with strides. */
+/* Chooses a random part, strided in all dimensions, of the rows that only this process
+ * puts. Returns whether the part has any elements. */
 static bool some_part(int ndims, MPI_Offset *start, MPI_Offset *count, MPI_Offset *stride)
 {
     static const int shape[3] = {RECORDS, ROWS, WIDTH};
@@ -102,14 +114,16 @@ static bool some_part(int ndims, MPI_Offset *start, MPI_Offset *count, MPI_Offse
     return !empty;
 }
 
-/* Many requests of this process at once, some over each other: the same in both. */
-static void put_some(const int *ncid, const int *values)
+enum { MOST_VALUES = RECORDS * ROWS * WIDTH + 50 };
+
+/* Posts the same random requests on both datasets. Some of the requests overlap. */
+static void put_some(const int *ncid, int values[NVARS][MOST_VALUES])
 {
     int n = 1 + (int)check_random_own(20);
     for (int i = 0; i < n; i++) {
         MPI_Offset start[3], count[3], stride[3];
         int v = (int)check_random_own(2 * NVARS);
-        const int *from = values + check_random_own(50);
+        const int *from = values[v / 2] + check_random_own(50);
         if (!some_part(v % 2 ? 3 : 2, start, count, stride)) continue;
         for (int k = 0; k < 2; k++)
             CHECK_NC(NC_NOERR,
@@ -119,7 +133,7 @@ static void put_some(const int *ncid, const int *values)
         CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid[k], NC_REQ_ALL, NULL, NULL));
 }
 
-/* Any part of any variable, by both ways. */
+/* Gets a random part of a random variable from both datasets and compares the values. */
 static void get_some(const int *ncid)
 {
     enum { MOST = RECORDS * ROWS * WIDTH };
@@ -134,13 +148,14 @@ static void get_some(const int *ncid)
     CHECK_BYTES(values[0], values[1], sizeof values[0]);
 }
 
-/* Two files, the same puts and gets by two ways. */
+/* Makes the same puts and gets on two files, with direct transfer on one and the method
+ * `way` on the other. */
 static void by_two_ways(const char *way)
 {
-    enum { MOST = RECORDS * ROWS * WIDTH + 50 };
-    static int values[MOST];
-    for (int i = 0; i < MOST; i++)
-        values[i] = (int)check_random_own(127);
+    static int values[NVARS][MOST_VALUES];
+    for (int i = 0; i < NVARS * MOST_VALUES; i++)
+        values[i / MOST_VALUES][i % MOST_VALUES] =
+            plan_int(types[i / MOST_VALUES], check_random_own(UINT64_MAX));
     for (int round = 0; round < 4; round++) {
         int ncid[2] = {create("a.nc", "direct"), create("b.nc", way)};
         bool filled = check_random(2);
@@ -158,22 +173,23 @@ static void by_two_ways(const char *way)
     }
 }
 
-static void as_by_plain_writes(void)
+static void two_phase_writes_equal_direct_writes(void)
 {
     by_two_ways("node");
 }
 
-static void as_by_plain_writes_across_nodes(void)
+static void two_phase_writes_equal_direct_writes_across_nodes(void)
 {
     by_two_ways("across");
 }
 
-static void in_stripes_dealt_out(void)
+static void writes_of_distributed_stripes_equal_direct_writes(void)
 {
     by_two_ways("dealt");
 }
 
-/* A line of N integers. */
+/* Creates a dataset with a single variable, which has one dimension and n integers.
+ * Returns the variable's id. */
 static int line_of(int n, const char *key, const char *hint, int *ncid)
 {
     int x, v = -1;
@@ -189,9 +205,9 @@ static int line_dataset(int n, const char *share, int *ncid)
     return line_of(n, "nc_node_share_size", share, ncid);
 }
 
-/* Long runs for other nodes, which go there in several messages, at places that are
- * multiples of any size a mark may stand for. */
-static void long_runs_go_in_pieces(void)
+/* Long runs are sent to other nodes in several messages. Each run begins at a common
+ * multiple of all sizes that a mark can cover. */
+static void long_runs_are_sent_in_pieces(void)
 {
     enum { EACH = 16 * 1999 };
     int ncid, x, v, wrong = 0, *values = malloc(EACH * sizeof *values);
@@ -209,20 +225,21 @@ static void long_runs_go_in_pieces(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     MPI_Offset start = (check.nprocs - 1 - check.rank) * EACH, count = EACH;
     for (int i = 0; i < EACH; i++)
-        values[i] = (int)start + i + 1;
+        values[i] = (int)splitmix_hash((uint64_t)(start + i));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
     start = check.rank * EACH;
     CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
     for (int i = 0; i < EACH; i++)
-        wrong += values[i] != (int)start + i + 1;
+        wrong += values[i] != (int)splitmix_hash((uint64_t)(start + i));
     CHECK_EQ(0, wrong);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Where several put to one place, one of them is there; beside it stays what was. */
-static void overlapping_processes(void)
+/* If several processes put to the same element, it must get the value of one of them.
+ * Elements in between must keep their values. */
+static void overlapping_elements_get_the_value_of_one_process(void)
 {
     enum { N = 6000 };
     int ncid, v = line_dataset(N, "1000", &ncid), wrong = 0;
@@ -246,16 +263,17 @@ static void overlapping_processes(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* In fresh memory, which is not of zeros: a call whose first values lie far behind the
- * beginning of a block writes these alone. */
-static void what_was_in_memory_stays_there(void)
+/* If a call's first values are far from the beginning of a block, only these values may
+ * be written. The block's memory is newly allocated and filled with nonzero bytes. */
+static void uninitialized_buffer_memory_is_not_written(void)
 {
     enum { N = 300000, FROM = 230000, EACH = 40, STEP = 50 };
     int ncid, v = -1, x, wrong = 0, *values = calloc(N, sizeof *values);
     MPI_Offset start = FROM + check.rank, count = EACH, stride = STEP;
     MPI_Info info = info_for("node");
     MPI_Info_set(info, "nc_node_procs", "1");
-    MPI_Info_set(info, "nc_node_share_size", "1234567"); /* that no other test has */
+    /* The size is unique, so that memory from other datasets is not reused. */
+    MPI_Info_set(info, "nc_node_share_size", "1234567");
     MPI_Info_set(info, "striping_unit", "65536");
     MPI_Info_set(info, "striping_factor", "64");
     CHECK_NC(NC_NOERR,
@@ -278,8 +296,9 @@ static void what_was_in_memory_stays_there(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A dataset whose v(t, x) and w(x) are put in one call: short pieces of v, a record, with
- * those of others, and a long one of w directly. */
+/* Creates a dataset and posts one put to v(t, x) and one to w(x). The put to v has short
+ * pieces, all in one record, which are exchanged with other processes. The put to w is
+ * one long piece, which is written directly. */
 enum { LONG = 200000, EACH_SHORT = 64 };
 
 static void both_ways(int *ncid, int *t, int *ids)
@@ -305,9 +324,9 @@ static void both_ways(int *ncid, int *t, int *ids)
     CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(*ncid, w, &zero, &all, values, &ids[1]));
 }
 
-/* Whichever write of each process is the first that its disk refuses: there are the
- * records of what was put, and no others. */
-static void a_failing_disk_and_both_ways(void)
+/* Whichever of a process's writes fails first, the number of records must match the puts
+ * that succeeded. */
+static void a_failed_write_leaves_the_right_number_of_records(void)
 {
     enum { NTHS = 3 };
     int halves = 0;
@@ -331,11 +350,10 @@ static void a_failing_disk_and_both_ways(void)
         (void)ncmpi_close(ncid);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    CHECK(halves > 0 ||
-          check.nprocs == 1); /* of one process the short pieces alone came there */
+    CHECK(halves > 0 || check.nprocs == 1); /* a lone process writes w first */
 }
 
-/* All of a counter. */
+/* Returns a counter's sum over all processes. */
 static long long total(int ncid, const char *counter)
 {
     long long mine = count_of(ncid, counter), all = 0;
@@ -343,21 +361,21 @@ static long long total(int ncid, const char *counter)
     return all;
 }
 
-/* Runs of one element by turns: the file is written in large pieces, and the processes
- * agree as often as they do for one element. */
-static void few_file_operations(void)
+/* Each process puts every nprocs-th element. The library must write the file in large
+ * pieces, and the processes must agree only once per call. */
+static void interleaved_puts_make_few_file_operations(void)
 {
     enum { EACH = 100000 };
     int ncid, v = line_dataset(EACH * check.nprocs, "1048576", &ncid), wrong = 0;
     int *values = malloc(EACH * sizeof *values);
     MPI_Offset start = check.rank, count = EACH, stride = check.nprocs;
     for (int i = 0; i < EACH; i++)
-        values[i] = i * 7 + check.rank;
+        values[i] = (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
     long long writes = total(ncid, "file_writes"), reads = total(ncid, "file_reads");
     long long agreements = count_of(ncid, "agreements");
     CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
-    long long alone = check.nprocs == 1; /* then others' values are holes */
+    long long alone = check.nprocs == 1; /* no other process fills the gaps */
     CHECK(total(ncid, "file_writes") - writes <= 2 * check.nprocs);
     CHECK(alone || total(ncid, "file_reads") == reads);
     CHECK_EQ(agreements + 1, count_of(ncid, "agreements"));
@@ -367,14 +385,15 @@ static void few_file_operations(void)
     CHECK(total(ncid, "file_reads") - reads <= 2 * check.nprocs);
     CHECK_EQ(agreements + 2, count_of(ncid, "agreements"));
     for (int i = 0; i < EACH; i++)
-        wrong += values[i] != i * 7 + check.rank;
+        wrong += values[i] != (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_EQ(0, wrong);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What lies between multiples of `piece` is written and read by one process at once. */
+/* Checks that each block of `piece` bytes is written in a single operation by one
+ * process, and also read in a single operation by one process. */
 static void in_pieces_of(const char *key, const char *hint, int piece)
 {
     enum { EACH = 1 << 19 };
@@ -382,7 +401,7 @@ static void in_pieces_of(const char *key, const char *hint, int piece)
     int *values = malloc(EACH * sizeof *values), wrong = 0;
     MPI_Offset start = check.rank, count = EACH, stride = check.nprocs, begin;
     for (int i = 0; i < EACH; i++)
-        values[i] = i * 5 + check.rank;
+        values[i] = (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &begin));
     long long end = begin + 4LL * EACH * check.nprocs;
     long long pieces = (end - 1) / piece - begin / piece + 1;
@@ -395,20 +414,21 @@ static void in_pieces_of(const char *key, const char *hint, int piece)
     if (check.nprocs > 1) CHECK_EQ(pieces, writes);
     if (check.nprocs > 1) CHECK_EQ(pieces, reads);
     for (int i = 0; i < EACH; i++)
-        wrong += values[i] != i * 5 + check.rank;
+        wrong += values[i] != (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_EQ(0, wrong);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void whole_stripes(void)
+static void each_round_writes_whole_stripes(void)
 {
     in_pieces_of("striping_unit", "1048576", 1 << 20);
 }
 
-/* Between nodes, each a quarter of a stripe a round. */
-static void parts_of_stripes(void)
+/* Same as each_round_writes_whole_stripes, but with one process per node, and with rounds
+ * that transfer only a quarter of a stripe. */
+static void each_round_writes_parts_of_stripes(void)
 {
     const char *hints = "nc_node_procs=1;nc_transfer=node;nc_node_share_size=8388608";
     setenv("PNETCDF_HINTS", hints, 1);
@@ -416,9 +436,9 @@ static void parts_of_stripes(void)
     unsetenv("PNETCDF_HINTS");
 }
 
-/* What is kept for the next dataset is not lost, and a program that looks for leaks is
- * not told of it. */
-static void no_memory_is_left(void)
+/* Memory that is cached for the next dataset is not a leak, so ncmpi_inq_malloc_size must
+ * not count it. */
+static void no_memory_is_leaked(void)
 {
     MPI_Offset before, after;
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&before));
@@ -432,8 +452,9 @@ static void no_memory_is_left(void)
     CHECK_EQ(0, before);
 }
 
-/* Whoever's disk fails, all know that the values are not all there. */
-static void a_failing_disk_is_told_to_all(void)
+/* If one process's disk fails, some values are not transferred, so all processes must
+ * return an error. */
+static void a_failed_disk_is_an_error_on_all_processes(void)
 {
     enum { EACH = 3000 };
     for (int bad = 0; bad < check.nprocs; bad++)
@@ -454,7 +475,8 @@ static void a_failing_disk_is_told_to_all(void)
             MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
             CHECK(any > 0 || check.nprocs > 1);
             CHECK_EQ(any > 0, rc != NC_NOERR);
-            /* Alone the runs are one, which goes direct: such errors are told again. */
+            /* A single process's runs are contiguous and therefore transferred directly,
+             * so the error may be reported once more. */
             rc = ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values);
             if (check.nprocs > 1) CHECK_NC(NC_NOERR, rc);
             ncmpi_close(ncid);
@@ -462,7 +484,8 @@ static void a_failing_disk_is_told_to_all(void)
         }
 }
 
-/* Segments of any length by turns, as one derived type. */
+/* Returns a derived type of `n` segments with random lengths, which alternate with the
+ * other processes' segments. */
 static MPI_Datatype segments(int n, int *end)
 {
     enum { MOST = 64 };
@@ -480,8 +503,9 @@ static MPI_Datatype segments(int n, int *end)
     return type;
 }
 
-/* A file type goes the way that hyperslabs go. */
-static void by_file_type(void)
+/* Data that a file type describes (vard) must be transferred by two-phase exchange, just
+ * like hyperslabs. */
+static void file_types_are_transferred_by_two_phase_exchange(void)
 {
     enum { SEGMENTS = 64, MOST = 40 * SEGMENTS };
     int ncid, end, bytes, values[MOST], back[MOST] = {0};
@@ -490,7 +514,7 @@ static void by_file_type(void)
     MPI_Type_size(type, &bytes);
     int n = bytes / 4;
     for (int i = 0; i < n; i++)
-        values[i] = i * 5 + check.rank;
+        values[i] = (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_NC(NC_NOERR, ncmpi_put_vard_all(ncid, v, type, values, n, MPI_INT));
     CHECK_NC(NC_NOERR, ncmpi_get_vard_all(ncid, v, type, back, n, MPI_INT));
     CHECK(check.nprocs == 1 || count_of(ncid, "calls_node") == 2);
@@ -507,8 +531,8 @@ static void by_file_type(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What lies behind the file's end reads as zeros. */
-static void behind_the_end(void)
+/* Elements beyond the end of the file must read as zeros. */
+static void elements_beyond_the_end_of_the_file_are_zero(void)
 {
     enum { EACH = 1000 };
     int ncid, v = line_dataset(EACH * check.nprocs, "1000", &ncid), values[EACH];
@@ -522,27 +546,37 @@ static void behind_the_end(void)
 }
 
 static const struct check_test tests[] = {
-    {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
-    {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
-    {"in stripes that are dealt out", in_stripes_dealt_out, CHECK_FORMATS},
-    {"long runs go in pieces", long_runs_go_in_pieces, 0},
-    {"overlapping processes", overlapping_processes, 0},
-    {"whole stripes", whole_stripes, 0},
-    {"parts of stripes", parts_of_stripes, 0},
-    {"what was in memory stays there", what_was_in_memory_stays_there, 0},
-    {"a failing disk and both ways", a_failing_disk_and_both_ways, 0},
-    {"few file operations", few_file_operations, 0},
-    {"no memory is left", no_memory_is_left, 0},
-    {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
-    {"by file type", by_file_type, 0},
-    {"behind the end", behind_the_end, 0},
+    {"two-phase writes equal direct writes", two_phase_writes_equal_direct_writes,
+     CHECK_FORMATS},
+    {"two-phase writes equal direct writes across nodes",
+     two_phase_writes_equal_direct_writes_across_nodes, 0},
+    {"writes of distributed stripes equal direct writes",
+     writes_of_distributed_stripes_equal_direct_writes, CHECK_FORMATS},
+    {"long runs are sent in pieces", long_runs_are_sent_in_pieces, 0},
+    {"overlapping elements get the value of one process",
+     overlapping_elements_get_the_value_of_one_process, 0},
+    {"each round writes whole stripes", each_round_writes_whole_stripes, 0},
+    {"each round writes parts of stripes", each_round_writes_parts_of_stripes, 0},
+    {"uninitialized buffer memory is not written",
+     uninitialized_buffer_memory_is_not_written, 0},
+    {"a failed write leaves the right number of records",
+     a_failed_write_leaves_the_right_number_of_records, 0},
+    {"interleaved puts make few file operations",
+     interleaved_puts_make_few_file_operations, 0},
+    {"no memory is leaked", no_memory_is_leaked, 0},
+    {"a failed disk is an error on all processes",
+     a_failed_disk_is_an_error_on_all_processes, 0},
+    {"file types are transferred by two-phase exchange",
+     file_types_are_transferred_by_two_phase_exchange, 0},
+    {"elements beyond the end of the file are zero",
+     elements_beyond_the_end_of_the_file_are_zero, 0},
     {NULL, NULL, 0},
 };
 
 int main(int argc, char **argv)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0x5a); /* memory is not of zeros by chance */
+    mallopt(M_PERTURB, 0x5a); /* makes newly allocated memory contain nonzero bytes */
 #endif
     return check_main(argc, argv, tests, "1 2 3 5");
 }

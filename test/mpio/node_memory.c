@@ -1,5 +1,6 @@
-/* Memory that is short in a call that all have a part in: nobody waits in vain, and who
- * is told of success has what was asked for. */
+/* Makes one process's allocations in a collective call fail, one per run. The call must
+ * return NC_NOERR or NC_ENOMEM on every process. If a get succeeds, its values must be
+ * right. */
 #include <string.h>
 
 #include "check.h"
@@ -25,7 +26,7 @@ static int create(const char *procs, int *v)
     return ncid;
 }
 
-/* All values in a few requests, every nprocs-th being this process's. */
+/* Posts a few requests for all of this process's values (every nprocs-th element). */
 static void queue(int ncid, int v, short *values, bool put)
 {
     for (int i = 0; i < PARTS; i++) {
@@ -39,7 +40,8 @@ static void queue(int ncid, int v, short *values, bool put)
     }
 }
 
-/* One allocation after the other fails, until the call has no more of them. */
+/* Makes the call's first allocation fail, then the second, and so on, until the call
+ * makes no further allocations. */
 static void fail_each(const char *procs, bool put)
 {
     static short values[N], back[N];
@@ -87,10 +89,10 @@ static void gets_across_nodes(void)
 }
 
 static const struct check_test tests[] = {
-    {"memory short: puts on one node", puts_on_one_node, 0},
-    {"memory short: gets on one node", gets_on_one_node, 0},
-    {"memory short: puts across nodes", puts_across_nodes, 0},
-    {"memory short: gets across nodes", gets_across_nodes, 0},
+    {"puts on one node survive a shortage of memory", puts_on_one_node, 0},
+    {"gets on one node survive a shortage of memory", gets_on_one_node, 0},
+    {"puts across nodes survive a shortage of memory", puts_across_nodes, 0},
+    {"gets across nodes survive a shortage of memory", gets_across_nodes, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,7 +1,9 @@
 #!/bin/bash
-# A dataset whose redefinition was interrupted, and a journal that is not the right one: it
-# is refused with words, and nothing is changed. A journal that nobody needs is in nobody's
-# way, and one that may be somebody's is not removed.
+# Tests datasets whose redefinition was interrupted and whose journal is missing or damaged, or
+# belongs to another dataset. The library and the validator must refuse such a dataset with a
+# message, without changing anything. A journal that is no longer needed must not make any call
+# fail, and one that may still be needed must not be removed. In each case, test/mpio/redef_killed
+# is killed while it moves data, and then one of the two files is damaged.
 . "${srcdir:-.}/test/support/tap.sh"
 where=$(scratch redef) || exit 99
 trap 'rm -rf "$where"' EXIT
@@ -11,24 +13,25 @@ file=$where/a.nc journal=$where/a.nc.redef
 
 play() { timeout 60 "$program" "$@" >"$where/out" 2>"$where/err"; }
 
-# interrupt CHANGE POINT: a.nc, of that mode and group, is left half moved, both files are
-# kept.
+# interrupt CHANGE POINT: creates a.nc with the mode $mode and the group $group, interrupts its
+# redefinition while data is being moved, and saves copies of the dataset and the journal.
 mode=644 group=$(id -g)
 interrupt() {
     rm -rf "$file" "$journal"
-    play make "$file" && chgrp "$group" "$file" && chmod "$mode" "$file" || return 1
+    play make "$file" && chgrp "$group" "$file" && chmod "$mode" "$file" && cp "$file" "$where/made" || return 1
     { BURST_CALLS_DIR=$where BURST_PIDS=$where/pids BURST_KILL_AT=$2 play try "$file" "$1"; } 2>/dev/null
     rm -f "$where/pids"
     [ "$(head -c 3 "$file")" = RDF ] && cp "$file" "$where/kept" && cp "$journal" "$where/kept.redef"
 }
 
-# In place: it is the same file.
+# Restores the saved contents of the dataset and the journal. a.nc keeps its inode.
 put_back() {
     rm -rf "$journal"
     cat "$where/kept" >"$file" && cp "$where/kept.redef" "$journal"
 }
 
-# unchanged WORDS: opening and the validator refuse with these words.
+# unchanged WORDS: checks that both opening the dataset and validating it fail with a message that
+# contains WORDS, and change nothing.
 unchanged() {
     cp "$file" "$where/now"
     if play open "$file" 0; then echo "it was opened"; return 1; fi
@@ -38,7 +41,7 @@ unchanged() {
     cmp "$file" "$where/now"
 }
 
-refused() { # WORDS COMMAND...: the journal is spoilt so
+refused() { # WORDS COMMAND...: COMMAND damages the journal
     local words=$1
     shift
     put_back && "$@" && unchanged "$words"
@@ -48,13 +51,13 @@ replaced() { rm "$journal" && "$@"; }
 damaged_owner() { set_byte 12300 X; }
 damaged_state() { set_byte 4100 X && set_byte 8200 X; }
 
-check "a program is killed while data move" interrupt 0 60
-reader_is_told() {
+check "a program is killed while it moves data" interrupt 0 60
+reader_gets_message() {
     put_back
     if play read "$file"; then return 1; fi
     grep -q 'interrupted' "$where/err" && grep -q 'for writing' "$where/err" && cmp "$file" "$where/kept"
 }
-check "a reader is told why, and what to do" reader_is_told
+check "an open for reading explains an interrupted redefinition" reader_gets_message
 others_refuse() {
     local reader
     put_back
@@ -65,36 +68,36 @@ others_refuse() {
     done
     cmp "$file" "$where/kept"
 }
-check "other readers refuse it" others_refuse
+check "other netCDF readers refuse an interrupted redefinition" others_refuse
 check "a missing journal is refused" refused 'No such file' rm "$journal"
-check "one that is cut off is refused" refused 'cut off' truncate -s 9000 "$journal"
-check "an empty one is refused" refused 'no journal' truncate -s 0 "$journal"
-check "one of another version is refused" refused 'another version' set_byte 7 9
-check "one whose first page is damaged is refused" refused 'damaged' set_byte 30 X
-check "one whose state is damaged is refused" refused 'state is damaged' damaged_state
-check "one whose owner is damaged is refused" refused 'owner is damaged' damaged_owner
-check "one whose headers are damaged is refused" refused 'headers are damaged' set_byte 16500 X
-check "a symbolic link is refused" refused 'symbolic link' replaced ln -s kept.redef "$journal"
-check "a pipe is refused" refused 'no regular file' replaced mkfifo "$journal"
-check "a directory is refused" refused 'directory' replaced mkdir "$journal"
+check "a truncated journal is refused" refused 'truncated' truncate -s 9000 "$journal"
+check "an empty journal is refused" refused 'not the journal' truncate -s 0 "$journal"
+check "a journal of another version is refused" refused 'another version' set_byte 7 9
+check "a journal with a damaged first page is refused" refused 'first page is corrupt' set_byte 30 X
+check "a journal with a damaged state is refused" refused 'state is corrupt' damaged_state
+check "a journal with a damaged owner is refused" refused 'owner is corrupt' damaged_owner
+check "a journal with damaged headers is refused" refused 'headers are corrupt' set_byte 16500 X
+check "a symbolic link is refused as a journal" refused 'symbolic link' replaced ln -s kept.redef "$journal"
+check "a pipe is refused as a journal" refused 'not a regular file' replaced mkfifo "$journal"
+check "a directory is refused as a journal" refused 'directory' replaced mkdir "$journal"
 if [ "$(id -u)" = 0 ]; then
-    check "another user's is refused" refused 'another user' chown 12345 "$journal"
+    check "another user's journal is refused" refused 'another user' chown 12345 "$journal"
 else
-    skip "another user's is refused" "only root can make one"
+    skip "another user's journal is refused" "only root can make one"
 fi
 another_file() {
     put_back && cp "$file" "$where/b.nc" && cp "$journal" "$where/b.nc.redef"
-    file=$where/b.nc unchanged 'of another file'
+    file=$where/b.nc unchanged 'belongs to another file'
 }
-check "a copy of both is refused" another_file
+check "copies of a dataset and its journal are refused" another_file
 shorter() { put_back && truncate -s 5000 "$file" && unchanged 'shorter'; }
-check "a dataset that was cut is refused" shorter
+check "a truncated dataset is refused" shorter
 header_changed() {
     put_back
     printf X | dd of="$file" bs=1 seek=600 conv=notrunc 2>/dev/null
-    unchanged 'another header'
+    unchanged 'a different header'
 }
-check "a dataset with another header is refused" header_changed
+check "a dataset with a different header is refused" header_changed
 
 no_room() {
     local fault=test/support/.libs/fault.so
@@ -106,19 +109,19 @@ no_room() {
     done
 }
 if [ -e test/support/.libs/fault.so ]; then
-    check "without room for a journal nothing changes" no_room
+    check "nothing changes if there is no space for a journal" no_room
 else
-    skip "without room for a journal nothing changes" "there is no fault.so"
+    skip "nothing changes if there is no space for a journal" "there is no fault.so"
 fi
 
 sound() { play check "$file" "$1" "" && grep -qE '^(old|new)$' "$where/out"; }
 by_opening() { put_back && play open "$file" 0 && ! [ -e "$journal" ] && sound 0; }
-check "the right one is taken" by_opening
+check "an intact journal completes the redefinition" by_opening
 by_validator() {
     put_back && "$validator" -f "$file" >"$where/out" 2>"$where/err" || { cat "$where/err"; return 1; }
-    grep -q 'brought to its end' "$where/out" && ! [ -e "$journal" ] && play read "$file" && sound 0
+    grep -q 'was completed' "$where/out" && ! [ -e "$journal" ] && play read "$file" && sound 0
 }
-check "the validator brings it to its end" by_validator
+check "ncvalidator -f completes a redefinition" by_validator
 each_point() {
     local change point tried=0
     for change in 0 2 3; do
@@ -132,9 +135,51 @@ each_point() {
     done
     [ "$tried" -gt 5 ] || { echo "only $tried"; return 1; }
 }
-check "so it does wherever it was interrupted" each_point
+check "ncvalidator -f completes a redefinition that was killed at any point" each_point
 
-# ---- rights ----
+# ---- torn first bytes ----
+
+just_marked() {
+    local point
+    for point in $(seq 16 60); do interrupt 0 "$point" && return; done
+    return 1
+}
+# torn CUT old|mark: simulates a torn write of the first 12 bytes of a.nc. If the second argument is
+# `old`, the first CUT bytes come from the old header and the rest from the journal's mark;
+# otherwise it is the other way round.
+torn() {
+    put_back
+    if [ "$2" = old ]; then
+        dd if="$where/made" of="$file" bs=1 count="$1" conv=notrunc 2>/dev/null
+    else
+        dd if="$where/made" of="$file" bs=1 skip="$1" seek="$1" count=$((12 - $1)) conv=notrunc 2>/dev/null
+    fi
+    cp "$file" "$where/torn"
+}
+each_tear() { # COMMAND
+    local cut side
+    for cut in 1 4 6 9 11; do
+        for side in old mark; do
+            torn $cut $side && "$@" || { echo "cut $cut, first $side"; return 1; }
+        done
+    done
+}
+torn_refused() {
+    if play read "$file"; then echo "it was read"; return 1; fi
+    grep -q 'interrupted' "$where/err" || { cat "$where/err"; return 1; }
+    if ./ncmpidump -h "$file" >"$where/out" 2>&1; then echo "ncmpidump takes it"; return 1; fi
+    if "$validator" "$file" >"$where/out" 2>&1; then echo "it is valid"; return 1; fi
+    cmp "$file" "$where/torn" && cmp "$journal" "$where/kept.redef"
+}
+torn_opened() { play open "$file" 0 && ! [ -e "$journal" ] && play read "$file" && sound 0; }
+torn_finished() { "$validator" -q -f "$file" && ! [ -e "$journal" ] && play read "$file" && sound 0; }
+check "a program is killed when it has marked the dataset" just_marked
+check "readers refuse a torn mark" each_tear torn_refused
+check "opening for writing completes the redefinition of a torn mark" each_tear torn_opened
+check "ncvalidator -f completes the redefinition of a torn mark" each_tear torn_finished
+check "a program is killed while it moves data: journal of another owner" interrupt 0 60
+
+# permissions
 
 rights() {
     local group=$group mode
@@ -144,8 +189,9 @@ rights() {
         [ "$(stat -c %a:%g "$journal")" = "$mode:$group" ] || { ls -l "$journal"; return 1; }
     done
 }
-check "a journal has its dataset's rights" rights
-# of_another MODE: the journal is a member's of the group that the dataset of that mode has
+check "a journal has its dataset's permissions" rights
+# of_another MODE: interrupts a redefinition, and makes another member of the dataset's group the
+# owner of the journal. The dataset has mode MODE.
 of_another() {
     local group=1 mode=$1
     interrupt 0 60 && chown 12345:1 "$journal"
@@ -155,44 +201,55 @@ no_member() { of_another 660 && chgrp 2 "$journal" && unchanged 'another user'; 
 only_a_reader() { of_another 640 && unchanged 'another user'; }
 writable() { of_another 660 && chmod 666 "$journal" && unchanged 'another user'; }
 if [ "$(id -u)" = 0 ]; then
-    check "one of another who may write the dataset is taken" member
-    check "one of another group is refused" no_member
-    check "so is one of a user who may only read the dataset" only_a_reader
-    check "so is one that more people may write" writable
+    check "the journal of another user with write permission is accepted" member
+    check "the journal of a user in another group is refused" no_member
+    check "the journal of a user with read permission only is refused" only_a_reader
+    check "a journal with more permissions than its dataset is refused" writable
 else
-    skip "one of another who may write the dataset is taken" "only root can make one"
-    skip "one of another group is refused" "only root can make one"
-    skip "so is one of a user who may only read the dataset" "only root can make one"
-    skip "so is one that more people may write" "only root can make one"
+    skip "the journal of another user with write permission is accepted" "only root can make one"
+    skip "the journal of a user in another group is refused" "only root can make one"
+    skip "the journal of a user with read permission only is refused" "only root can make one"
+    skip "a journal with more permissions than its dataset is refused" "only root can make one"
 fi
 mode=644
 
-# ---- journals that nobody waits for ----
+# ---- journals that are not needed ----
 
-check "a program is killed once more" interrupt 0 60
+check "a program is killed while it moves data: stale journals" interrupt 0 60
 stale() { put_back && play open "$file" 0 && cp "$where/kept.redef" "$journal" && sound 0 && ! [ -e "$journal" ]; }
-check "a journal left beside a sound dataset is removed" stale
+check "a stale journal of an intact dataset is removed" stale
 blank() { put_back && play open "$file" 0 && : >"$journal" && sound 0 && ! [ -e "$journal" ]; }
-check "and an empty one" blank
+check "an empty journal of an intact dataset is removed" blank
 of_another() {
     rm -f "$where"/c.nc*
     play make "$where/c.nc" && cp "$where/kept.redef" "$where/c.nc.redef" && play check "$where/c.nc" 0 "" || return 1
     cat "$where/err"
     ! [ -e "$where/c.nc.redef" ] && cmp "$where/kept.redef" "$where"/c.nc.redef.*
 }
-check "one of another file gets another name" of_another
+check "another file's journal is renamed" of_another
 of_somebody() {
     rm -f "$where"/c.nc*
     play make "$where/c.nc" && echo 'my notes' >"$where/c.nc.redef" || return 1
     if play check "$where/c.nc" 0 ""; then return 1; fi
-    grep -q 'already exists (it is no journal' "$where/err" && grep -qx 'my notes' "$where/c.nc.redef"
+    grep -q 'already exists (it is not the journal' "$where/err" && grep -qx 'my notes' "$where/c.nc.redef"
 }
-check "a file that is none stays, and is told of" of_somebody
+check "a file that is no journal is reported and kept" of_somebody
 made_anew() { put_back && play make "$file" && ! [ -e "$journal" ] && sound 0; }
-check "making the dataset anew removes it" made_anew
+check "creating the dataset again removes its journal" made_anew
+not_emptied() {
+    put_back
+    if LD_PRELOAD=$PWD/test/support/.libs/fault.so NCMPI_FAULT='truncate:1+:EIO:*a.nc' play make "$file"; then return 1; fi
+    cmp "$file" "$where/kept" && cmp "$journal" "$where/kept.redef" && play open "$file" 0 && sound 0
+}
+if [ -e test/support/.libs/fault.so ]; then
+    check "a program is killed while it moves data: failing create" interrupt 0 60
+    check "a create that fails keeps the journal" not_emptied
+else
+    skip "a create that fails keeps the journal" "there is no fault.so"
+fi
 deleted() { interrupt 0 60 && play delete "$file" && ! [ -e "$file" ] && ! [ -e "$journal" ]; }
-check "deleting the dataset removes it" deleted
-# The journal's own name would be too long.
+check "deleting the dataset removes its journal" deleted
+# The dataset's name is so long that the usual journal name would be too long.
 longest_name() {
     local file
     file=$where/$(printf 'n%.0s' {1..250})
@@ -201,6 +258,6 @@ longest_name() {
     [ "$(head -c 3 "$file")" = RDF ] && compgen -G "$where/nnn*.redef" >/dev/null || return 1
     play check "$file" 0 '' && ! compgen -G "$where/nnn*.redef"
 }
-check "a dataset whose name is long has one, too" longest_name
+check "a dataset with a long name has a journal, too" longest_name
 
 finish

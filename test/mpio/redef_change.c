@@ -1,5 +1,5 @@
-/* See redef_change.h. Values tell where they belong; the header is longer than a page, so
- * that most changes concern several of its pages. */
+/* Implements redef_change.h. Each value encodes its variable and position. The header is
+ * longer than a page, and most changes modify several of its pages. */
 #include "redef_change.h"
 
 #include <stdbool.h>
@@ -55,14 +55,13 @@ static int value(int var, int at)
     return (var + 1) * 1000000 + at * 7 + 1;
 }
 
-/* The first error counts. */
+/* Stores the first error that occurs. */
 static void keep(int *err, int rc)
 {
     if (*err == NC_NOERR) *err = rc;
 }
 
-/* ---- the dataset: a fixed-size variable, two of records, and many that are short ----
- */
+/* ---- the dataset: a fixed-size variable, two record variables, and many scalars ---- */
 
 static void name_short(int i, char *name, size_t size)
 {
@@ -93,7 +92,8 @@ static int define(int ncid)
     return err;
 }
 
-/* Each process brings its part of n values of a variable, in this record of it. */
+/* Puts this process's part of a variable with `n` values, or of record `rec` if it is a
+ * record variable. */
 static int put(int ncid, int var, MPI_Offset rec, int n)
 {
     static int values[FIXED];
@@ -188,7 +188,7 @@ int redef_try(const char *path, int change, MPI_Info info, redef_teller *tell)
     if (err != NC_NOERR) return err;
     if (appends(change)) err = put_records(ncid, RECORDS, ALL);
     told(tell, err, 'p');
-    int all = err; /* codes are negative */
+    int all = err; /* all error codes are negative */
     MPI_Allreduce(&err, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (change == RENAME)
         keep(&err, ncmpi_rename_var(ncid, 3, "b"));
@@ -202,7 +202,7 @@ int redef_try(const char *path, int change, MPI_Info info, redef_teller *tell)
     return err;
 }
 
-/* ---- what is there? ---- */
+/* ---- checks ---- */
 
 static int complain(const char *what, int a, int b)
 {
@@ -210,7 +210,8 @@ static int complain(const char *what, int a, int b)
     return -1;
 }
 
-/* The first n values: whole records, if it has any. */
+/* Checks the first n values of a variable. For a record variable, n must be a multiple of
+ * the number of values in a record. */
 static int check_values(int ncid, int var, int n)
 {
     int *values = malloc((size_t)n * sizeof *values), bad = 0;
@@ -235,7 +236,8 @@ static int check_filled(int ncid, int var, int n)
     return bad;
 }
 
-/* Names and attributes of the short ones: they have all been changed, or none. */
+/* Checks the names and attributes of the scalars. Returns 1 if all scalars have been
+ * changed, and 0 if none has. Any other state is an error. */
 static int check_short(int ncid, int change)
 {
     int is = -2;
@@ -254,7 +256,7 @@ static int check_short(int ncid, int change)
     return is;
 }
 
-/* Which of both it claims to be. */
+/* Returns 1 if the dataset has the new definitions, and 0 if it has the old ones. */
 static int claim(int ncid, int change, int records)
 {
     int id;
@@ -281,7 +283,8 @@ static int claim(int ncid, int change, int records)
     }
 }
 
-/* A dataset that is being made has its definitions; its values if they were put. */
+/* Checks an open dataset whose creation may have been interrupted. It must have all of
+ * its definitions and, if `put` is set, all values. */
 static int check_made(int ncid, bool put)
 {
     int nvars = 0, is = check_short(ncid, CREATE);
@@ -304,7 +307,7 @@ int redef_is(int ncid, int change, bool put)
     if (appends(change) && is == 1 && change != APPEND) put = true;
     if (put && appends(change) && records != ALL)
         return complain("number of records", (int)records, ALL);
-    /* of records that are being appended some values may not be there yet */
+    /* values of appended records may be missing */
     int whole = put || !appends(change) ? (int)records : RECORDS;
     bad |= check_values(ncid, 0, FIXED);
     bad |= check_values(ncid, 1, whole * WIDE);

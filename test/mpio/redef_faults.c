@@ -1,8 +1,9 @@
-/* Definitions change while one call fails, on one process: each call once, in each way.
- * What is there afterwards is the old dataset or the new one, and the new one if all went
- * well as the program was told; then netCDF-C says so, too.
+/* Makes one of a process's system calls fail while definitions change, in a separate run
+ * for each call and each kind of failure. Afterwards the file must contain either the old
+ * dataset or the new one. If the program got no error, the file must contain the new one,
+ * and netCDF-C must read the same contents from it.
  *
- *     NCMPI_FAULTS=all   each call, with every error; else a part of them */
+ *   NCMPI_FAULTS=all tries every error on each call, not only a sample. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "redef_change.h"
 
 static int cases, lost, lied, old, pending;
-static char *made; /* what netCDF-C finds where no call failed */
+static char *made; /* netCDF-C's output after a run without faults */
 
 static MPI_Info small_rounds(int change, const char *key)
 {
@@ -34,7 +35,8 @@ static int most_of(int mine)
     return most;
 }
 
-/* What a reader without our help makes of the file: it has the mark, or is sound. */
+/* Returns whether the file begins with the journal's mark. While it does, other programs
+ * cannot read it. */
 static bool is_marked(const char *path)
 {
     size_t n = 0;
@@ -44,15 +46,17 @@ static bool is_marked(const char *path)
     return marked;
 }
 
-/* NULL if it cannot be asked here; on process 0. */
-static char *told_by_others(const char *path)
+/* Returns netCDF-C's output for the file on process 0. Returns NULL on other processes,
+ * or if nc_read was not built. */
+static char *dump_by_netcdf(const char *path)
 {
     enum { MOST = 1 << 20 };
     static const char program[] = "test/support/nc_read";
     char command[5000];
     if (check.rank != 0 || access(program, X_OK) != 0) return NULL;
     snprintf(command, sizeof command, "%s %s 2>&1", program, path);
-    FILE *f = popen(command, "r"); /* NOLINT(cert-env33-c): all of it is our own */
+    FILE *f = popen(command, "r"); /* NOLINT(cert-env33-c): the command contains
+                                    * no external input */
     char *text = calloc(1, MOST);
     if (f != NULL && text != NULL && fread(text, 1, MOST - 1, f) == 0) text[0] = '\0';
     if (f != NULL) pclose(f);
@@ -61,13 +65,13 @@ static char *told_by_others(const char *path)
 
 static bool others_agree(const char *path)
 {
-    char *text = told_by_others(path);
+    char *text = dump_by_netcdf(path);
     bool same = text == NULL || made == NULL || strcmp(text, made) == 0;
     free(text);
     return same;
 }
 
-/* Journals and logs of a case before. */
+/* Removes journals and logs that earlier cases have left behind. */
 static void remove_left(void)
 {
     glob_t found;
@@ -90,7 +94,8 @@ static void begin_anew(const char *path)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One call fails. How many did, or would have. */
+/* Makes a change while one call fails. Returns the number of injected faults; 0 means
+ * that the call was not reached. */
 static int fail_once(int change, const char *plan, int rank, MPI_Info info)
 {
     const char *path = check_path("a.nc");
@@ -118,8 +123,8 @@ static int fail_once(int change, const char *plan, int rank, MPI_Info info)
     return faults;
 }
 
-/* Files of the dataset, or their directory, which is opened by another name than it has.
- */
+/* Sets `pattern` to match either the dataset's files or their directory, which the
+ * library opens by a different name. */
 static void place_of(const char *call, bool directory, char *pattern, size_t size)
 {
     int n = (int)strlen(check_path("")) - 1;
@@ -132,13 +137,13 @@ static void place_of(const char *call, bool directory, char *pattern, size_t siz
 
 static const struct way {
     const char *what;
-    bool later, whole; /* once, or from then on; only if all is asked for */
+    bool later, whole; /* later calls also fail; tried only with NCMPI_FAULTS=all */
 } ways[] = {{"EIO", false, false},   {"EIO", true, false},    {"ENOSPC", false, false},
             {"ENOSPC", true, false}, {"short", false, false}, {"short", true, false},
             {"EINTR", false, false}, {"EDQUOT", false, true}, {"EDQUOT", true, true},
             {"EACCES", true, true},  {NULL, false, false}};
 
-/* The first such call, the second ... */
+/* Makes the first matching call fail, then the second, and so on. */
 static void each_in_turn(int change, const char *call, const char *pattern,
                          const struct way *way, MPI_Info info)
 {
@@ -160,7 +165,7 @@ static void each_call_of(int change, const char *key)
     const char *path = check_path("a.nc");
     begin_anew(path);
     CHECK_NC(NC_NOERR, redef_try(path, change, info, NULL));
-    made = told_by_others(path);
+    made = dump_by_netcdf(path);
     for (const char *const *call = calls; *call != NULL; call++)
         for (int directory = 0; directory < 2; directory++)
             for (const struct way *way = ways; way->what != NULL; way++) {
@@ -187,14 +192,14 @@ static void each_call_fails(const char *key)
     CHECK_EQ(0, lied);
 }
 
-static void a_call_that_fails(void)
+static void a_failed_call_loses_nothing(void)
 {
     each_call_fails(NULL);
 }
 
-/* Where one process's call fails within a collective one of ROMIO's (MPICH 4.0.2), the
- * others may wait for it for ever. */
-static void a_call_that_fails_in_a_view(void)
+/* If one process's system call fails inside a collective ROMIO call (MPICH 4.0.2), the
+ * other processes may wait forever. */
+static void a_failed_call_loses_nothing_through_a_view(void)
 {
     if (check.nprocs > 1) {
         check_skip("MPI-IO may not return");
@@ -204,8 +209,9 @@ static void a_call_that_fails_in_a_view(void)
 }
 
 static const struct check_test tests[] = {
-    {"a call that fails loses nothing", a_call_that_fails, 0},
-    {"nor through a view", a_call_that_fails_in_a_view, 0},
+    {"a failed call loses nothing", a_failed_call_loses_nothing, 0},
+    {"a failed call loses nothing through a view",
+     a_failed_call_loses_nothing_through_a_view, 0},
     {NULL, NULL, 0},
 };
 

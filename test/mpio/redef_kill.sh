@@ -1,17 +1,18 @@
 #!/bin/bash
-# Definitions change, records are added, or a dataset is made, and the program is killed at
-# one of its calls that have to do with the dataset, its journal or its logs: before it, in
-# the middle or behind it; all its processes, or one, whose launcher ends the others. Or the
-# power goes, after which files hold what was synced, and by chance some of the rest. Then
-# the dataset is opened for writing: it is the old one or the new one, with all its values,
-# and the new one if that had returned; and other readers refused it before, or read a whole
-# header. And the same when that opening is killed, too.
+# Kills redef_killed while it changes definitions, adds records or creates a dataset, at a point
+# before, during or after one of its calls on the dataset, its journal or its logs. Either all
+# processes are killed, or one process is killed and the launcher kills the others. Other runs
+# simulate a power cut, after which the files contain the synced data and a random part of the other
+# writes. Afterwards, other programs must refuse the dataset or read a complete header. When the
+# dataset is next opened for writing, it must be either the old one or the new one, with all of its
+# values. If the change had returned success, it must be the new one. The same must be true if the
+# program that opens it is killed as well.
 #
-#   REDEF_KILL=all     every point; else a sample. Of these:
-#   REDEF_KILL_HOW     only these ways (killed one_killed killed_again cut_power cut_again)
-#   REDEF_KILL_PROCS   on so many processes (1 2 3 4)
-#   REDEF_KILL_WHAT    only these changes, by number: see redef_change.c
-#   REDEF_KILL_STEP    only each so-manieth point
+#   REDEF_KILL=all     kills at all points, not only at a sample. The following require it:
+#   REDEF_KILL_HOW     only in these ways (killed one_killed killed_again cut_power cut_again)
+#   REDEF_KILL_PROCS   only with these numbers of processes (1 2 3 4)
+#   REDEF_KILL_WHAT    only these changes (numbers); see redef_change.c
+#   REDEF_KILL_STEP    only at every Nth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch redef) || exit 99
@@ -19,21 +20,23 @@ trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 files=$where/files
 
-# play PROCESSES ARGUMENT...: the program, with its calls counted.
+# play PROCESSES ARGUMENT...: runs the program on this number of processes.
 play() {
     local n=$1
     shift
     if [ "$n" = 1 ]; then timeout 60 "$program" "$@"; else launch -t 30 "$n" "$program" "$@"; fi
 }
 
-# fresh CHANGE: the last one makes the dataset.
+# fresh CHANGE: prepares the files for a change. The last change creates the dataset, so it needs no
+# file.
 fresh() {
     rm -rf "$files" "$where/shadow" "$where/pids" "$where/told.d" "$where/out"
     mkdir "$files" "$where/shadow" "$where/told.d"
     if [ "$1" != 10 ]; then cp "$where/made.nc" "$files/a.nc"; fi
 }
 
-# crash PROCESSES RANK POINT HALF ARGUMENT...: killed there; `one` in $who, or all.
+# crash PROCESSES RANK POINT HALF ARGUMENT...: runs the program until process RANK reaches POINT.
+# Then kills only that process if $who is `one`, otherwise all processes.
 crash() {
     local n=$1 rank=$2 point=$3 half=$4
     shift 4
@@ -44,8 +47,8 @@ crash() {
     return 0
 }
 
-# What others see before anybody opens it for writing: nothing, or a whole header. A file
-# that is being made has none for a while.
+# Checks that other programs either refuse the dataset or read a complete header. A file that is
+# being created has no header at first.
 readers=()
 if command -v ncdump >/dev/null; then readers+=('ncdump -h'); fi
 if command -v ncks >/dev/null; then readers+=('ncks -M'); fi
@@ -65,8 +68,9 @@ others_are_safe() { # CHANGE
 }
 validator=./ncvalidator
 
-# What has returned and must be there: see redef_change.h. Definitions are everybody's; with
-# the power goes what was not synced.
+# Prints the letters (see redef_change.h) of the steps whose results must be in the file, because
+# the calls have returned success. For definitions, success on one process is enough; for values,
+# all processes must have succeeded. After a power cut, only synced data must be in the file.
 returned() { # PROCESSES
     local all r letters must=
     all=$(cat "$where/told.d"/* 2>/dev/null)
@@ -84,8 +88,8 @@ returned() { # PROCESSES
     echo "$must"
 }
 
-# But, perhaps, a journal that has done its work: the next one takes its place. And the
-# power may bring back names that were removed.
+# Checks that no auxiliary files remain, except that there may be a finished journal, which the next
+# journal will replace. After a power cut, removed files may reappear.
 nothing_is_left() { # CHANGE
     case $how:$1:$(ls "$files" | xargs) in
     cut_*) ;;
@@ -94,9 +98,9 @@ nothing_is_left() { # CHANGE
     esac
 }
 
-# look PROCESSES CHANGE TRIED-BY: is it the old one or the new one?
+# look PROCESSES CHANGE TRIED-BY: checks that the dataset is either the old one or the new one.
 look() {
-    local -x BURST_CALLS_DIR=/nowhere # the program is left alone now
+    local -x BURST_CALLS_DIR=/nowhere # from here on, nothing kills the program
     case $how in
     cut_*) local -x BURST_BOOT=$where/boot ;;
     *) others_are_safe "$2" || { echo "others take it for a dataset"; return 1; } ;;
@@ -107,7 +111,7 @@ look() {
     nothing_is_left "$2"
 }
 
-# The power is back, and the machine has started once more.
+# Simulates a restart of the machine after a power cut.
 starts=0
 power_is_back() { # SEED
     starts=$((starts + 1))
@@ -127,7 +131,8 @@ one_killed() {
     look "$1" "$5" "$1"
 }
 
-# Killed in the middle, and again while that is being finished, more than once.
+# Kills the program during a change, and then repeatedly while it opens the dataset to complete the
+# change.
 killed_again() {
     fresh "$5"
     who=all crash "$1" 0 "$middle" 0 try "$files/a.nc" "$5"
@@ -143,7 +148,7 @@ cut_power() {
     power_is_back "$3" && look 1 "$5" "$1"
 }
 
-# The power goes once more while what it left is being finished.
+# Cuts the power a second time, while the dataset is being recovered after the first cut.
 cut_again() {
     fresh "$5"
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" 0 "$middle" 0 \
@@ -155,7 +160,7 @@ cut_again() {
     power_is_back "$3" && look 1 "$5" "$1"
 }
 
-# points HOW PROCESSES STEP CHANGE...: tries points of each process, by steps.
+# points HOW PROCESSES STEP CHANGE...: tests every STEP-th call of each process.
 points() {
     local how=$1 n=$2 step=$3 rank total point half change cases=0 lost=0 hung=0 first=2
     shift 3
@@ -192,14 +197,14 @@ if [ "${REDEF_KILL-}" = all ]; then
         done
     done
 else
-    check "nothing is lost when it is killed" points killed 1 59 0 1 2 3 4 5 6 7 8 9 10
-    check "nothing is lost when two of two are killed" points killed 2 97 0 2 3 7 8 9 10
-    check "nor when one of three is" points one_killed 3 97 1 2 8 9
-    check "nor when that is killed which finishes" points killed_again 1 83 0 2 3 8 9
-    check "nor with the power" points cut_power 1 67 0 1 2 3 4 5 7 8 9 10
-    check "nor when it goes again" points cut_again 1 83 0 2
-    check "nor while logs are made" points cut_again 3 41 8
+    check "nothing is lost by a kill: one process" points killed 1 113 0 1 2 3 4 5 6 7 8 9 10
+    check "nothing is lost by a kill: two of two processes" points killed 2 193 0 2 3 7 8 9 10
+    check "nothing is lost by a kill: one of three processes" points one_killed 3 193 1 2 8 9
+    check "nothing is lost when the finishing process is killed" points killed_again 1 163 0 2 3 8 9
+    check "nothing is lost by a power cut" points cut_power 1 131 0 1 2 3 4 5 7 8 9 10
+    check "nothing is lost by a second power cut" points cut_again 1 83 0 2
+    check "nothing is lost by a power cut while logs are created" points cut_again 3 83 8
 fi
 cat "$where/summary"
-check "both were seen, old ones and new ones" test "$(sort -u "$where/seen" | xargs)" = 'new old'
+check "both the old and the new definitions were found" test "$(sort -u "$where/seen" | xargs)" = 'new old'
 finish

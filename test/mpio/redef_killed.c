@@ -1,21 +1,26 @@
-/* A program to be killed while definitions change, and what looks at what is left.
+/* Changes a dataset's definitions. redef_kill.sh and other scripts kill the program while
+ * it does so. Also checks the files that remain.
  *
- *     redef_killed make FILE
- *     redef_killed try FILE CHANGE           opens, changes, closes; or makes it
- *     redef_killed open FILE CHANGE          opens for writing and closes
- *     redef_killed check FILE CHANGE TOLD    opens for writing: says `old` or `new`, and
- *                                            that definitions can change again; TOLD are
- *                                            the letters of what has returned and must
- *                                            be there: see redef_change.h
- *     redef_killed read FILE                 opens for reading
- *     redef_killed self FILE CHANGE          each process by itself opens for writing,
- * and looks whether all is there redef_killed hold FILE                 keeps the journal
- * as a process that moves data does, until its standard input ends redef_killed delete
- * FILE redef_killed restore SHADOW DIRECTORY SEED
+ *   redef_killed make FILE                creates the dataset
+ *   redef_killed try FILE CHANGE          opens, changes and closes it, or creates it
+ *   redef_killed open FILE CHANGE         opens it for writing and closes it
+ *   redef_killed check FILE CHANGE TOLD   opens it for writing, prints `old` or `new`,
+ *                                         and changes definitions again; TOLD is the
+ *                                         list of letters (see redef_change.h) of the
+ *                                         steps that have returned success
+ *   redef_killed read FILE                opens it for reading
+ *   redef_killed self FILE CHANGE         each process opens it for writing by itself
+ *                                         and checks its values
+ *   redef_killed hold FILE                locks the journal as a process that moves
+ *                                         data does, until its standard input ends
+ *   redef_killed delete FILE              deletes it
+ *   redef_killed restore SHADOW DIRECTORY SEED
+ *                                         restores the files after a power cut
  *
- * CHANGE is a number, see redef_change.h. See burst_calls.h for the killing; with
- * REDEF_CALLS=FILE each process notes in FILE.RANK how many calls it made, and with
- * REDEF_TOLD=FILE in FILE.RANK what has returned. */
+ * CHANGE is a number; see redef_change.h. How processes are killed is described in
+ * burst_calls.h. If REDEF_CALLS=FILE is set, each process writes the number of its calls
+ * to FILE.RANK. If REDEF_TOLD=FILE is set, each process appends a letter to FILE.RANK
+ * whenever a step succeeds. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +45,8 @@ static MPI_Info small_rounds(const char *path, int change)
     return info;
 }
 
-/* Into the file that this process has of those with such a name. */
+/* Writes text to this process's file, whose name is the value of an environment variable
+ * followed by the rank. */
 static void note(const char *variable, const char *mode, const char *text)
 {
     char path[4096];
@@ -67,7 +73,8 @@ static void tell(char what)
     note("REDEF_TOLD", "a", text);
 }
 
-/* The dataset as it is, and its name, are on the device. */
+/* Stores the dataset's current name and contents on the simulated device, as if they had
+ * been synced. */
 static void make_safe(const char *path)
 {
     const char *directory = getenv("BURST_CALLS_DIR");
@@ -116,7 +123,7 @@ static int read_only(const char *path)
     return err != NC_NOERR;
 }
 
-/* What a job does that opens on MPI_COMM_SELF everywhere. */
+/* Opens the dataset separately on each process, with MPI_COMM_SELF. */
 static int open_by_itself(const char *path, int change)
 {
     int ncid, is = -1;
@@ -127,7 +134,7 @@ static int open_by_itself(const char *path, int change)
     return err != NC_NOERR || is < 0;
 }
 
-/* A process of a job whose first one has died. */
+/* Locks the journal, like a process that has outlived the first process of its job. */
 static int hold(const char *path)
 {
     char journal[4096], byte;
@@ -142,7 +149,8 @@ static int hold(const char *path)
     return 0;
 }
 
-/* It could not be opened: so it may be if it was being made. */
+/* Handles a failure to open the dataset, which is allowed only if the dataset was being
+ * created. */
 static int refused(int err, int change, const char *told)
 {
     fprintf(stderr, "%s\n", ncmpi_strerror(err));

@@ -1,13 +1,13 @@
 #!/bin/bash
-# A redefinition is interrupted, and then the dataset or its journal is restored, copied,
-# renamed, linked, or put back as it was at another time. Whoever opens the dataset for
-# writing then finds all its values, or is refused with words and nothing is changed. And
-# what is left of a journal keeps nobody from redefining a sound dataset.
+# Interrupts a redefinition, and then restores, copies, renames, links or rolls back the dataset or
+# its journal. When the dataset is next opened for writing, it must have all of its values, or else
+# opening it must fail with a message and change nothing. A leftover journal must not prevent an
+# intact dataset from being redefined.
 #
-#   REDEF_LIFE=all     wherever it can be interrupted; else a sample. Of these:
-#   REDEF_LIFE_WHAT    only these changes, by number: see redef_change.c (0 1 2 3 4 5)
-#   REDEF_LIFE_STEP    only each so-manieth point
-#   REDEF_LIFE_CASE    only this case, the name of a function below
+#   REDEF_LIFE=all     interrupts at all points, not only at a sample. The following require it:
+#   REDEF_LIFE_WHAT    only these changes (0 1 2 3 4 5); see redef_change.c
+#   REDEF_LIFE_STEP    only at every Nth point
+#   REDEF_LIFE_CASE    only this case, which is the name of a function below
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch life) || exit 99
@@ -16,7 +16,7 @@ program=test/mpio/redef_killed
 files=$where/files file=$where/files/a.nc journal=$where/files/a.nc.redef
 
 play() { timeout 60 "$program" "$@" >"$where/out" 2>"$where/err"; }
-# crash POINT ARGUMENT...: the program dies there; its files are left.
+# crash POINT ARGUMENT...: runs the program and kills it when it reaches POINT.
 crash() {
     local point=$1
     shift
@@ -26,13 +26,13 @@ crash() {
 }
 marked() { [ "$(head -c 3 "$1")" = RDF ]; }
 
-# sound FILE [WORD]: it can be opened for writing, has all its values and can be redefined; it
-# is the old one or the new one, if that is said.
+# sound FILE [WORD]: checks that the dataset can be opened for writing and redefined, and that it
+# has all of its values. WORD is `old` or `new` if only that state is correct.
 sound() {
     play check "$1" "$change" "" || { cat "$where/err"; return 1; }
     grep -qE "^(${2:-old|new})$" "$where/out" || { echo "it is not ${2:-whole}"; return 1; }
 }
-# refused FILE: with words, and nothing is changed.
+# refused FILE: checks that opening FILE fails with a message and changes nothing.
 refused() {
     local was
     was=$(cat "$files"/* | cksum)
@@ -49,7 +49,7 @@ right_or_refused() {
 }
 no_journal() { ! [ -e "$1.redef" ] || { echo "the journal is still there"; return 1; }; }
 
-# ---- what becomes of them; a.nc has been interrupted ----
+# The functions below change the files after a redefinition of a.nc was interrupted.
 
 restored() { cat "$where/made.nc" >"$file" && sound "$file" old && no_journal "$file"; }
 replaced() { cp "$where/made.nc" "$files/b" && mv "$files/b" "$file" && sound "$file" old && no_journal "$file"; }
@@ -70,7 +70,7 @@ renamed_alone() {
     mv "$file" "$files/b.nc" && refused "$files/b.nc" || return 1
     mv "$journal" "$files/b.nc.redef" && sound "$files/b.nc"
 }
-# Another dataset under the old name must not take the journal away for good.
+# Creates another dataset under the old name. The journal must survive.
 renamed_and_made() {
     mv "$file" "$files/b.nc" && cp "$where/made.nc" "$file" && sound "$file" old && no_journal "$file" || return 1
     mv "$files"/a.nc.redef.* "$files/b.nc.redef" && sound "$files/b.nc"
@@ -78,7 +78,7 @@ renamed_and_made() {
 symbolic() { ln -s a.nc "$files/b.nc" && sound "$files/b.nc" && no_journal "$file"; }
 linked() { ln "$file" "$files/b.nc" && refused "$files/b.nc" && sound "$file" && sound "$files/b.nc"; }
 made_anew() { play make "$file" && no_journal "$file" && sound "$file" old; }
-# One that was left under another name of the file.
+# Leaves the journal next to another hard link to the dataset.
 left_elsewhere() {
     cp "$journal" "$where/kept" && sound "$file" && mv "$where/kept" "$files/b.nc.redef" && ln "$file" "$files/b.nc" || return 1
     cat "$where/made.nc" >"$file"
@@ -86,7 +86,7 @@ left_elsewhere() {
     marked "$file" || return 0
     refused "$files/b.nc" && sound "$file"
 }
-# Put back as it was before what came then.
+# Opens the dataset for writing, which may change it, and then restores its earlier contents.
 dataset_of_before() {
     cp "$file" "$where/kept"
     crash "$point" open "$file" "$change"
@@ -101,8 +101,8 @@ journal_of_before() {
     crash "$point" open "$file" "$change"
     cp "$where/kept" "$journal" && right_or_refused "$file"
 }
-# Of the same job, at an earlier moment.
-earlier() { # what: dataset or journal
+# Restores one of the two files to an earlier state from the same job.
+earlier() { # dataset|journal
     local now=$((point + 12 + point % 9))
     cp "$file" "$where/kept" && cp "$journal" "$where/kept.redef" || return 1
     cat "$where/made.nc" >"$file" && rm "$journal"
@@ -110,7 +110,8 @@ earlier() { # what: dataset or journal
     if [ "$1" = dataset ]; then cat "$where/at" >"$file"; else cat "$where/at.redef" >"$journal"; fi
     right_or_refused "$file"
 }
-# The job stands still at $point, is copied, and dies at the call $1.
+# run_to NEXT: stops the job at $point, copies its files, and then resumes the job until it is
+# killed at NEXT.
 run_to() {
     local job pid
     rm -f "$where/pids"
@@ -130,9 +131,9 @@ run_to() {
 earlier_dataset() { earlier dataset; }
 earlier_journal() { earlier journal; }
 
-# ---- all of them ----
+# ---- the cases ----
 
-# points CASE STEP CHANGE...
+# points CASE STEP CHANGE...: runs the case after interrupting the change at every STEP-th point.
 points() {
     local one=$1 step=$2 total cases=0 bad=0 change point first=2
     shift 2
@@ -166,21 +167,21 @@ while IFS=: read -r one name; do
 done <<'END'
 restored:the dataset is restored in place
 replaced:the dataset is replaced by another file
-restored_again:restored, and interrupted once more
-replaced_again:replaced, and interrupted once more
-copied:a copy of both is refused
+restored_again:the dataset is restored, and interrupted once more
+replaced_again:the dataset is replaced, and interrupted once more
+copied:copies of the dataset and its journal are refused
 copied_alone:a copy of the dataset is refused
-renamed:both get another name
-renamed_alone:the dataset gets another name, and later the journal
+renamed:the dataset and its journal are renamed
+renamed_alone:the dataset is renamed, and later the journal
 renamed_and_made:another dataset takes the old name
-symbolic:it is opened through a symbolic link
-linked:it is opened by another name
-made_anew:the dataset is made anew
+symbolic:the dataset is opened through a symbolic link
+linked:the dataset is opened by another name
+made_anew:the dataset is created again
 left_elsewhere:a journal is left under another name of the file
-dataset_of_before:the dataset is put back as it was
-journal_of_before:the journal is put back as it was
-earlier_dataset:the dataset is put back as it was earlier in the same job
-earlier_journal:the journal is put back as it was earlier in the same job
+dataset_of_before:an earlier copy of the dataset is restored
+journal_of_before:an earlier copy of the journal is restored
+earlier_dataset:a copy of the dataset from earlier in the same job is restored
+earlier_journal:a copy of the journal from earlier in the same job is restored
 END
 cat "$where/summary"
 finish

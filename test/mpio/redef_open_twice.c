@@ -1,11 +1,13 @@
-/* A dataset that is open for writing twice: what moves data needs it alone. */
+/* Opens a dataset twice for writing. While both are open, a redefinition through one of
+ * them must fail if it would move data or change the offset of a variable. */
 #include <string.h>
 
 #include "made_dataset.h"
 
 enum { LENGTH = 500, MORE = 20000 };
 
-/* Who opens: the descriptor of the data has the lock, or one of its own. */
+/* These hints determine whether the lock belongs to the descriptor through which data is
+ * written, or to a separate one. */
 static const char *const ways[] = {"nc_file_io=posix", "nc_file_io=mpi"};
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 
@@ -46,7 +48,7 @@ static void check_values(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* The data must move for it. */
+/* Makes the header so long that the data must move. */
 static void grow(int ncid)
 {
     static char text[MORE];
@@ -55,7 +57,7 @@ static void grow(int ncid)
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "more", MORE, text));
 }
 
-static void needs_it_alone(void)
+static void moving_data_requires_that_no_other_process_can_write(void)
 {
     for (int how = 0; how < NWAYS; how++) {
         make();
@@ -75,7 +77,39 @@ static void needs_it_alone(void)
     }
 }
 
-static void a_reader_is_in_nobodys_way(void)
+/* A new variable would be placed where the records begin. No data would have to move,
+ * because there are no records yet, but a record put through the other ncid would
+ * overwrite the variable. */
+static void moving_a_variable_requires_that_no_other_process_can_write(void)
+{
+    for (int how = 0; how < NWAYS; how++) {
+        int t, x, record, added, ncid = new_dataset("a.nc"), values[LENGTH];
+        MPI_Offset start[] = {0, 0}, count[] = {1, LENGTH};
+        for (int i = 0; i < LENGTH; i++)
+            values[i] = value(i);
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &t));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", LENGTH, &x));
+        int dimids[] = {t, x};
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dimids, &record));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        close_dataset(ncid);
+
+        int other = open_so("nc_burst_buf=enable", NC_WRITE);
+        ncid = open_so(ways[how], NC_WRITE);
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "w", NC_INT, 1, &x, &added));
+        CHECK_NC(NC_EFILE, ncmpi_enddef(ncid));
+        CHECK(strstr(ncmpi_strerror(NC_EFILE), "open for writing") != NULL);
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(other, record, start, count, values));
+        close_dataset(other);
+        CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+        ncid = open_so(ways[how], NC_NOWRITE);
+        check_values(ncid);
+        close_dataset(ncid);
+    }
+}
+
+static void an_open_for_reading_does_not_prevent_moving_data(void)
 {
     make();
     int reader = open_so(ways[0], NC_NOWRITE), ncid = open_so(ways[0], NC_WRITE);
@@ -86,7 +120,7 @@ static void a_reader_is_in_nobodys_way(void)
     close_dataset(reader);
 }
 
-static void a_header_that_was_changed(void)
+static void a_header_that_was_changed_by_another_opening_is_kept(void)
 {
     make();
     int ncid = open_so(ways[0], NC_WRITE), other = open_so(ways[0], NC_WRITE);
@@ -105,10 +139,14 @@ static void a_header_that_was_changed(void)
 }
 
 static const struct check_test tests[] = {
-    {"what moves data needs it alone", needs_it_alone, CHECK_FORMATS},
-    {"a reader is in nobody's way", a_reader_is_in_nobodys_way, 0},
-    {"a header that was changed elsewhere stays", a_header_that_was_changed,
-     CHECK_FORMATS},
+    {"moving data requires that no other process can write",
+     moving_data_requires_that_no_other_process_can_write, CHECK_FORMATS},
+    {"moving a variable requires that no other process can write",
+     moving_a_variable_requires_that_no_other_process_can_write, CHECK_FORMATS},
+    {"an open for reading does not prevent moving data",
+     an_open_for_reading_does_not_prevent_moving_data, 0},
+    {"a header that was changed by another opening is kept",
+     a_header_that_was_changed_by_another_opening_is_kept, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

@@ -1,16 +1,17 @@
 #!/bin/bash
-# A job that changes definitions is stopped at one of its calls (a debugger, a suspended
-# batch job, a slow disk), and meanwhile another program comes: it validates, finishes or
-# takes over, opens for reading or writing, or redefines, too. Then the job goes on. Either
-# the other one was refused, in words that say who has the dataset, and the job ends well;
-# or the job has lost it and says so. The dataset is the old one or the new one, with all
-# its values, and the new one if the job said that it was done.
+# Stops a job at one of its calls while it changes definitions, as a debugger, a batch system or a
+# slow disk might. While the job is stopped, another program validates the dataset, finishes or takes
+# over the redefinition, opens the dataset for reading or writing, or redefines it as well. Then the
+# job is resumed. Either the other program must be refused with a message that names the owner, and
+# the job must succeed; or the job must report that it has lost the dataset. The dataset must be
+# either the old one or the new one, with all of its values. If the job reported success, it must be
+# the new one.
 #
-#   REDEF_OWNER=all     every point; else a sample. Of these:
-#   REDEF_OWNER_WHAT    only these changes, by number: see redef_change.c (0 2 3 4 5)
-#   REDEF_OWNER_BY      only these others (finish force open read redefine)
-#   REDEF_OWNER_PROCS   on so many processes (1 2)
-#   REDEF_OWNER_STEP    only each so-manieth point
+#   REDEF_OWNER=all     stops at all points, not only at a sample. The following require it:
+#   REDEF_OWNER_WHAT    only these changes (numbers); see redef_change.c
+#   REDEF_OWNER_BY      only these actions of the other program (finish force open read redefine)
+#   REDEF_OWNER_PROCS   only with these numbers of processes (1 2)
+#   REDEF_OWNER_STEP    only at every Nth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch owner) || exit 99
@@ -20,7 +21,7 @@ validator=./ncvalidator
 files=$where/files file=$where/files/a.nc
 fault=$PWD/test/support/.libs/fault.so
 
-# play PROCESSES ARGUMENT...
+# play PROCESSES ARGUMENT...: runs the program on this number of processes.
 play() {
     local n=$1
     shift
@@ -38,7 +39,8 @@ stopped() { # PID
     state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) && [ "${state%% *}" = T ]
 }
 
-# stop PROCESSES RANK POINT ARGUMENT...: the job is begun; true if it stands still there.
+# stop PROCESSES RANK POINT ARGUMENT...: starts the job. Succeeds when the job has stopped at POINT;
+# fails if it ends without reaching POINT.
 stop() {
     local n=$1 rank=$2 point=$3 pid
     shift 3
@@ -56,7 +58,7 @@ stop() {
 
 wake() { if [ -n "${asleep-}" ]; then kill -CONT "$asleep" 2>/dev/null; fi; }
 
-# The job goes on: its status.
+# Resumes the job and returns its exit status.
 go_on() {
     wake
     wait "$job"
@@ -65,35 +67,36 @@ go_on() {
 marked() { [ "$(head -c 3 "$file")" = RDF ]; }
 state() { cat "$files"/* | cksum; }
 
-# It is told who works on the dataset, and nothing is changed.
-told_who() { # FILE
+# Checks that the message in FILE names the dataset's owner, and that the dataset has not changed.
+message_names_owner() { # FILE
     grep -q "being redefined by process $owner on host" "$1" || { cat "$1"; return 1; }
     [ "$(state)" = "$before" ] || { echo "something was changed"; return 1; }
 }
 
-# What the other one does while the job stands still.
+# The by_OTHER functions contain what the other program does while the job is stopped.
 by_finish() {
     "$validator" -f "$file" >"$where/is" 2>&1 && { ! $was_marked || { echo "it was finished"; return 1; }; } && return
-    told_who "$where/is"
+    message_names_owner "$where/is"
 }
 by_read() {
     other read "$file" >"$where/is" 2>&1 && { ! $was_marked || { echo "it was read"; return 1; }; } && return
-    told_who "$where/is"
+    message_names_owner "$where/is"
 }
 by_open() {
     other open "$file" "$change" >"$where/is" 2>&1 && { ! $was_marked || { echo "it was opened"; return 1; }; } && return
-    told_who "$where/is" || [ "$(cat "$files"/a.nc | cksum)" = "$data" ]
+    message_names_owner "$where/is" || [ "$(cat "$files"/a.nc | cksum)" = "$data" ]
 }
 by_redefine() {
     other try "$file" "$change" >"$where/is" 2>&1 && { ! $was_marked || { echo "it was redefined"; return 1; }; } && return
-    grep -qE 'being redefined by process|has it open for writing|has it to itself' "$where/is" || { cat "$where/is"; return 1; }
+    grep -qE 'being redefined by process|has it open for writing|is moving, joining or replaying' "$where/is" || { cat "$where/is"; return 1; }
 }
 by_force() {
     "$validator" -f -f "$file" >"$where/is" 2>&1 || { cat "$where/is"; return 1; }
     if $was_marked; then taken=true; fi
 }
 
-# case PROCESSES RANK POINT CHANGE OTHER
+# one_case PROCESSES RANK POINT CHANGE OTHER: tests one action of the other program while the job is
+# stopped at one point.
 one_case() {
     local n=$1 rank=$2 point=$3 status must= was_marked=false taken=false owner before data told
     change=$4
@@ -120,7 +123,7 @@ one_case() {
     grep -E '^(old|new)$' "$where/is" >>"$where/seen.$5"
 }
 
-# points OTHER PROCESSES STEP CHANGE...
+# points OTHER PROCESSES STEP CHANGE...: stops the job at every STEP-th point of each process.
 points() {
     local by=$1 n=$2 step=$3 change rank total point cases=0 bad=0 first=2
     shift 3
@@ -149,8 +152,9 @@ points() {
     [ "$bad" = 0 ] && [ -s "$where/met" ]
 }
 
-# The same where the file system has no locks: what the journal says decides. A second
-# program that opens the dataset before it is marked is not seen there.
+# Runs a command as if the file system did not support locks. Only the journal's contents then
+# protect the dataset, so the library cannot detect a second program that opens the dataset before
+# it has been marked.
 without_locks() { LD_PRELOAD=$fault NCMPI_FAULT='lock:1+:ENOLCK:*' "$@"; }
 
 timeout 60 "$program" make "$where/made.nc" || exit 99
@@ -166,14 +170,14 @@ if [ "${REDEF_OWNER-}" = all ]; then
         fi
     done
 else
-    check "the validator does not finish what another one does" points finish 1 23 0 2 3
-    check "it takes it over if it is told to" points force 1 19 0 2 3
-    check "so it does from one of two processes" points force 2 33 0
-    check "an open for writing is refused" points open 1 31 0 3
-    check "an open for reading is told who is at work" points read 1 31 0
-    check "another redefinition is refused" points redefine 1 31 0
-    check "so is it all where there are no locks" without_locks points finish 1 37 0
-    check "and the taking over" without_locks points force 1 37 0
+    check "ncvalidator -f does not complete a running redefinition" points finish 1 23 0 2 3
+    check "ncvalidator -f -f takes over a stopped redefinition" points force 1 19 0 2 3
+    check "ncvalidator -f -f takes over from one of two processes" points force 2 33 0
+    check "an open for writing is refused during a redefinition" points open 1 31 0 3
+    check "an open for reading names the redefining process" points read 1 31 0
+    check "a second redefinition is refused" points redefine 1 31 0
+    check "without locks, ncvalidator -f refuses a running redefinition" without_locks points finish 1 37 0
+    check "without locks, ncvalidator -f -f takes over" without_locks points force 1 37 0
 fi
 cat "$where/summary"
 finish

@@ -1,12 +1,12 @@
 #!/bin/bash
-# An interrupted dataset is opened for writing by several at once: by all processes of a job,
-# each by itself, by two jobs, by a job and the validator; or while a process of the job that
-# was interrupted may still write. One of them finishes it, the others wait or are refused,
-# and all values are there.
+# Interrupts the redefinition of a dataset, and lets several programs compete to finish it by opening
+# the dataset for writing: all processes of a job, independently; two jobs; a job and the validator;
+# or a new job while a process of the interrupted job may still write. One of them must finish the
+# redefinition, the others must wait or be refused, and no value may be lost.
 #
-#   REDEF_TWO=all     wherever it can be interrupted; else a sample. Of these:
-#   REDEF_TWO_WHAT    only these changes, by number: see redef_change.c (0 1 2 3 4)
-#   REDEF_TWO_STEP    only each so-manieth point
+#   REDEF_TWO=all     interrupts at all points, not only at a sample. The following require it:
+#   REDEF_TWO_WHAT    only these changes (0 1 2 3 4); see redef_change.c
+#   REDEF_TWO_STEP    only at every Nth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch two) || exit 99
@@ -18,7 +18,7 @@ files=$where/files file=$where/files/a.nc journal=$where/files/a.nc.redef
 play() { timeout 60 "$program" "$@"; }
 marked() { [ "$(head -c 3 "$file")" = RDF ]; }
 
-# interrupt CHANGE POINT: true if data were being moved.
+# interrupt CHANGE POINT: interrupts a change. Succeeds if data was being moved.
 interrupt() {
     rm -rf "$files" "$where/pids"
     mkdir "$files" && cp "$where/made.nc" "$file" || return 1
@@ -44,17 +44,17 @@ by_two_jobs() {
     wait "$first" || { cat "$where/one"; return 1; }
     sound "$1"
 }
-# It does not wait, but says why.
+# The validator must not wait, but report the dataset's owner.
 by_the_validator() {
     local first
     play self "$file" "$1" >"$where/one" 2>&1 &
     first=$!
-    "$validator" -f "$file" >"$where/two" 2>&1 || grep -qE 'being redefined by|has it to itself|has it open' "$where/two" ||
+    "$validator" -f "$file" >"$where/two" 2>&1 || grep -qE 'being redefined by|is moving, joining or replaying|has it open' "$where/two" ||
         { cat "$where/two"; wait "$first"; return 1; }
     wait "$first" || { cat "$where/one"; return 1; }
     sound "$1"
 }
-# The job's first process has died, another one stands still.
+# The job's first process has died. Another process is still alive, but does nothing.
 by_none_yet() {
     local line was
     coproc MOVER { "$program" hold "$file"; }
@@ -71,7 +71,7 @@ by_none_yet() {
     sound "$1"
 }
 
-# points HOW STEP CHANGE...
+# points HOW STEP CHANGE...: interrupts the change at every STEP-th point.
 points() {
     local how=$1 step=$2 total change point cases=0 bad=0 first=2
     shift 2
@@ -97,12 +97,12 @@ timeout 60 "$program" make "$where/made.nc" || exit 99
 step=31 changes='0 3'
 if [ "${REDEF_TWO-}" = all ]; then step=${REDEF_TWO_STEP:-1} changes=${REDEF_TWO_WHAT:-0 1 2 3 4}; fi
 # shellcheck disable=SC2086 # a list of numbers
-check "three processes open it, each by itself" points by_themselves "$step" $changes
+check "three processes finish a redefinition independently" points by_themselves "$step" $changes
 # shellcheck disable=SC2086
-check "two jobs open it at the same time" points by_two_jobs "$step" $changes
+check "two concurrent jobs finish a redefinition" points by_two_jobs "$step" $changes
 # shellcheck disable=SC2086
-check "a job opens it while the validator finishes it" points by_the_validator "$step" $changes
+check "a job opens the dataset while ncvalidator -f finishes it" points by_the_validator "$step" $changes
 # shellcheck disable=SC2086
-check "nobody finishes it while a process may still write" points by_none_yet "$step" $changes
+check "a redefinition is not finished while a process may still write" points by_none_yet "$step" $changes
 cat "$where/summary"
 finish

@@ -1,28 +1,33 @@
-/* Lists of segments (varn): in the order of the file or not, touching, empty, long, in
- * variables of every shape, at once or pending while the layout changes, by each way. */
+/* Tests lists of segments (varn) with every transfer method: sorted, unsorted, adjacent,
+ * empty and long segments, in variables of every shape, in blocking calls and in requests
+ * that are pending while the layout changes. Gets must return the values that were
+ * put. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
+#include "plan_value.h"
 #include "pnetcdf.h"
 
 enum { ROWS = 6, WIDTH = 211, ALL = ROWS * WIDTH };
 
-/* With several nodes, what others put or get is packed for them. */
+/* The last two sets of hints simulate several nodes, whose processes pack requests for
+ * each other. */
 static const char *const ways[] = {
     "auto", "direct", "view", "node", "node;nc_node_procs=1", "node;nc_node_procs=2"};
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 
 static const struct shape {
     int ndims;
-    bool records, alone; /* of records; no other variable has some */
+    bool records, alone; /* whether v is a record variable; whether v is the only
+                          * variable */
     nc_type type;
 } shapes[] = {{1, false, true, NC_DOUBLE}, {2, false, true, NC_INT},
               {2, true, true, NC_SHORT},   {2, true, false, NC_FLOAT},
               {1, true, true, NC_INT},     {1, true, false, NC_DOUBLE}};
 enum { NSHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* The segments of this process, and where each element of the variable comes from. */
+/* This process's segments, and the value that each element of the variable must have. */
 struct list {
     int n;
     MPI_Offset start[ALL][2], count[ALL][2], *starts[ALL], *counts[ALL];
@@ -30,10 +35,10 @@ struct list {
     int model[ALL];
 };
 
-/* An element's value after the put number `turn`. */
-static int value(int element, int turn)
+/* Returns the value that put number `turn` writes to an element. */
+static int value(const struct shape *s, int element, int turn)
 {
-    return (element * 7 + turn * 1000) % 32000;
+    return plan_int(s->type, (uint64_t)turn << 32 | (uint64_t)element);
 }
 
 static void add(struct list *l, const struct shape *s, int at, int n)
@@ -48,8 +53,8 @@ static void add(struct list *l, const struct shape *s, int at, int n)
     l->counts[l->n++] = count;
 }
 
-/* Cuts the variable into segments, each of a process or of nobody. The model is as all
- * have put theirs. */
+/* Divides the variable into segments, and assigns each segment to a process or to none.
+ * Updates the model as if every process had put its segments. */
 static void deal(struct list *l, const struct shape *s, int turn)
 {
     l->n = 0;
@@ -60,11 +65,11 @@ static void deal(struct list *l, const struct shape *s, int turn)
         if (n > room) n = room;
         if (owner == check.rank) add(l, s, at, n);
         for (int i = 0; i < n && owner < check.nprocs; i++)
-            l->model[at + i] = value(at + i, turn);
+            l->model[at + i] = value(s, at + i, turn);
     }
 }
 
-/* Some lists are in no order. */
+/* Shuffles a list of segments. */
 static void shuffle(struct list *l)
 {
     for (int i = l->n - 1; i > 0; i--) {
@@ -88,7 +93,7 @@ static void fill_buffer(struct list *l, const struct shape *s, int turn)
     l->nelems = 0;
     for (int i = 0; i < l->n; i++)
         for (int k = 0; k < l->counts[i][s->ndims - 1]; k++)
-            l->buf[l->nelems++] = value(first_of(l, s, i) + k, turn);
+            l->buf[l->nelems++] = value(s, first_of(l, s, i) + k, turn);
 }
 
 static int new_file(int way, const struct shape *s, int *v)
@@ -114,12 +119,13 @@ static void put_all(int ncid, int v, const struct shape *s, struct list *l)
 {
     MPI_Offset start[2] = {0}, count[2] = {s->ndims == 1 ? ALL : ROWS, WIDTH};
     for (int i = 0; i < ALL; i++)
-        l->model[i] = value(i, 0);
+        l->model[i] = value(s, i, 0);
     if (check.rank > 0) count[0] = 0;
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, l->model));
 }
 
-/* The wait comes after a change of the layout, of record_size and of where v begins. */
+/* Posts a put, and waits for it after a redefinition that changes the record size and the
+ * offset of v. */
 static void put_later(int ncid, int v, struct list *l)
 {
     int id, dims[2], more;
@@ -185,23 +191,23 @@ static void check_all(bool later, bool mixed)
             check_shape(way, &shapes[i], later, mixed);
 }
 
-static void in_the_order_of_the_file(void)
+static void segments_in_file_order_are_transferred(void)
 {
     check_all(false, false);
 }
 
-static void in_no_order(void)
+static void segments_in_any_order_are_transferred(void)
 {
     check_all(false, true);
 }
 
-static void pending_while_the_layout_changes(void)
+static void segments_are_pending_while_the_layout_changes(void)
 {
     check_all(true, check_random(2));
 }
 
-/* The last of the list reaches too far: nothing of it is put. */
-static void one_that_is_bad(void)
+/* If the last segment of a list is out of bounds, no segment of the list may be put. */
+static void an_invalid_segment_prevents_all_of_a_list(void)
 {
     enum { N = 40 };
     int ncid = -1, dim, v, values[N], back[N];
@@ -228,10 +234,12 @@ static void one_that_is_bad(void)
 }
 
 static const struct check_test tests[] = {
-    {"in the order of the file", in_the_order_of_the_file, 0},
-    {"in no order", in_no_order, 0},
-    {"pending while the layout changes", pending_while_the_layout_changes, CHECK_FORMATS},
-    {"one that is bad", one_that_is_bad, 0},
+    {"segments in file order are transferred", segments_in_file_order_are_transferred, 0},
+    {"segments in any order are transferred", segments_in_any_order_are_transferred, 0},
+    {"segments are pending while the layout changes",
+     segments_are_pending_while_the_layout_changes, CHECK_FORMATS},
+    {"an invalid segment prevents all of a list",
+     an_invalid_segment_prevents_all_of_a_list, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,7 +1,9 @@
-/* Where nodes are several, one process of each opens the file and passes its descriptor
- * to the others: no more opens than nodes, whichever way data go; where passing fails, or
- * brings something else, each process opens the file; an error of the device is told to
- * all who share an open. */
+/* Tests that the processes on a node share one open file. If there are several nodes, one
+ * process on each node opens the file and passes the descriptor to the others, whatever
+ * the transfer method. If passing the descriptor fails or delivers a different file, each
+ * process opens the file itself. If the device reports an error to one process, all
+ * processes that share the open file must return it. The test simulates nodes with two
+ * processes each and interposes sendmsg. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,10 +17,10 @@
 #include "made_dataset.h"
 #include "fault.h"
 
-/* ---- the post ---- */
+/* ---- interposed sendmsg ---- */
 
 static enum { DELIVERED, REFUSED, LOST, ANOTHER } post;
-static int another = -1; /* a descriptor of another file */
+static int another = -1; /* descriptor of a different file, to be sent instead */
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
@@ -35,7 +37,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return next(fd, message, flags);
 }
 
-/* ---- */
+/* ---- common functions ---- */
 
 enum { N = 700, ON_A_NODE = 2 };
 static int v;
@@ -56,7 +58,7 @@ static MPI_Info hints(const char *way)
     return info;
 }
 
-/* A variable of which each process has every nprocs-th element. */
+/* Creates a dataset with one variable, whose elements are distributed cyclically. */
 static int new_one(const char *name, const char *way)
 {
     int ncid = -1;
@@ -98,7 +100,7 @@ static long long opens_of_all(int ncid)
 
 static const char *const ways[] = {"node", "direct"};
 
-static void one_open_a_node(void)
+static void a_node_opens_the_file_once(void)
 {
     for (int i = 0; i < 2; i++) {
         int ncid = new_one("a.nc", ways[i]);
@@ -119,8 +121,8 @@ static void one_open_a_node(void)
     }
 }
 
-/* ... also of data that move. */
-static void one_open_for_a_new_layout(void)
+/* Even when data moves to a new layout, the file must not be reopened. */
+static void a_new_layout_does_not_reopen_the_file(void)
 {
     int ncid = new_one("a.nc", "direct");
     close_dataset(ncid);
@@ -136,7 +138,7 @@ static void one_open_for_a_new_layout(void)
     close_dataset(ncid);
 }
 
-static void the_burst_buffer_shares_it_too(void)
+static void the_burst_buffer_uses_the_shared_descriptor(void)
 {
     int ncid = -1;
     MPI_Info info;
@@ -158,7 +160,7 @@ static void the_burst_buffer_shares_it_too(void)
     close_dataset(ncid);
 }
 
-static void what_does_not_come_is_opened(void)
+static void a_process_that_receives_no_descriptor_opens_the_file(void)
 {
     another = open(check_path("other"), O_RDWR | O_CREAT, 0666);
     CHECK(another >= 0);
@@ -171,12 +173,14 @@ static void what_does_not_come_is_opened(void)
             close_dataset(ncid);
         }
     post = DELIVERED;
-    CHECK_EQ(0, lseek(another, 0, SEEK_END)); /* nobody wrote there */
+    CHECK_EQ(0, lseek(another, 0, SEEK_END)); /* no process wrote to the other file */
     close(another);
 }
 
-/* Of a device that failed the system tells whoever asks first. */
-static void all_who_share_an_open_are_told(void)
+/* The system reports a failed device only once per open file description, to the first
+ * process that syncs. Nevertheless, all processes that share the description must return
+ * the error. */
+static void all_processes_that_share_a_descriptor_report_a_failed_sync(void)
 {
     char plan[5000];
     int ncid = new_one("a.nc", "direct"), failed = 1;
@@ -196,11 +200,14 @@ static void all_who_share_an_open_are_told(void)
 }
 
 static const struct check_test tests[] = {
-    {"one open a node", one_open_a_node, 0},
-    {"one open for a new layout", one_open_for_a_new_layout, 0},
-    {"the burst buffer shares it too", the_burst_buffer_shares_it_too, 0},
-    {"what does not come is opened", what_does_not_come_is_opened, CHECK_SEVERAL},
-    {"all who share an open are told", all_who_share_an_open_are_told, CHECK_SEVERAL},
+    {"a node opens the file once", a_node_opens_the_file_once, 0},
+    {"a new layout does not reopen the file", a_new_layout_does_not_reopen_the_file, 0},
+    {"the burst buffer uses the shared descriptor",
+     the_burst_buffer_uses_the_shared_descriptor, 0},
+    {"a process that receives no descriptor opens the file",
+     a_process_that_receives_no_descriptor_opens_the_file, CHECK_SEVERAL},
+    {"all processes that share a descriptor report a failed sync",
+     all_processes_that_share_a_descriptor_report_a_failed_sync, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

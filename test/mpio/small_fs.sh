@@ -1,9 +1,10 @@
 #!/bin/bash
-# Definitions change, records are added and datasets are made on real file systems that are
-# full, or nearly: that of the data, that of the logs, that of shared memory; and where
-# descriptors run out. What has returned is there; what has not is there as it was, or whole.
+# Changes definitions, adds records and creates datasets while the data's file system, the logs'
+# file system or shared memory is full or nearly full, or while descriptors run out. All data for
+# which a call returned success must be in the file. Otherwise the file must contain the old dataset
+# or the complete new one. The test mounts real file systems.
 #
-#   SMALL_FS=all   every change with every amount of room; else a part of them
+#   SMALL_FS=all   tests every change with every amount of free space, not only a sample
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-small.XXXXXX") || exit 99
@@ -27,7 +28,7 @@ play() { # PROCESSES ARGUMENT...
     if [ "$n" = 1 ]; then timeout 60 "$program" "$@"; else launch -t 60 "$n" "$program" "$@"; fi
 }
 
-# small KIND: a file system of a few MB at $where/KIND.
+# small KIND: mounts a file system of a few megabytes at $where/KIND.
 small() {
     local at=$where/$1
     mkdir "$at"
@@ -40,18 +41,19 @@ small() {
     mounted+=("$at")
 }
 
-# leave KIB DIRECTORY: so much room is left there.
+# leave KIB DIRECTORY: fills the directory's file system until only KIB KiB are free.
 leave() {
     local free
     rm -f "$2/ballast"
     free=$(df --output=avail -k "$2" | tail -n 1)
     [ "$free" -gt "$1" ] || return 1
-    # as much as goes there: what is left may be counted otherwise
+    # allocates as much as possible, because some file systems do not report their free space
+    # exactly
     fallocate -l $(((free - $1) * 1024)) "$2/ballast" 2>/dev/null ||
         head -c $(((free - $1) * 1024)) /dev/zero >"$2/ballast" 2>/dev/null || true
 }
 
-# judge FILE CHANGE STATUS: what is there, now that there is room again?
+# judge FILE CHANGE STATUS: frees space and checks the dataset.
 cases=0 lost=0 lied=0 hung=0 refused=0
 judge() {
     local is
@@ -75,15 +77,17 @@ fresh() { # FILE CHANGE
     if [ "$2" != 10 ]; then cp "$where/made.nc" "$1"; fi
 }
 
-# table NAME LEAST: so many calls must have been refused at least.
+# table NAME LEAST: prints how often each result occurred, and checks that at least LEAST runs have
+# failed.
 table() {
     echo "# $1: $cases cases, $refused refused, $lost lost, $hung hung, $lied lied" |
         tee -a "$where/summary"
     [ $((lost + hung + lied)) = 0 ] && [ "$cases" -gt 1 ] && [ "$refused" -ge "$2" ]
 }
 
-# full NAME PROCESSES DATA SMALL HINTS: SMALL has little room, be it that of data or of logs.
-# Without a log values go to the file.
+# full NAME PROCESSES DATA SMALL HINTS: tests every change with little free space on SMALL, the file
+# system of either the data or the logs. If a log cannot be written, the library writes the values
+# directly to the file, so calls need not fail.
 full() {
     local name=$1 n=$2 data=$3 small=$4 hints=$5 change room rc which=$changes least=1
     if [ -n "$hints" ]; then which=$logged least=0; fi
@@ -102,13 +106,13 @@ full() {
     table "$name, $n processes" $least
 }
 
-# Of shared memory MPI itself takes some: where it finds none nothing can be said.
+# MPI itself needs some shared memory. If it cannot allocate that, the result proves nothing.
 shared() { # PROCESSES
     local mib rc what=
     for mib in $sizes; do
         what="$mib MiB of shared memory"
         fresh "$where/a.nc" 7
-        # shellcheck disable=SC2016 # the inner shell's
+        # shellcheck disable=SC2016 # the inner shell expands them
         unshare -m bash -c 'mount -t tmpfs -o size='"$mib"'m tmpfs /dev/shm && . "$srcdir/test/support/launch.sh" &&
             launch -t 60 "$@"' - "$1" "$program" try "$where/a.nc" 7 >"$where/out" 2>&1
         rc=$?
@@ -135,22 +139,22 @@ timeout 60 "$program" make "$where/made.nc" || exit 99
 for kind in tmpfs ext4; do
     if small $kind; then
         at=$where/$kind buffered="nc_burst_buf=enable;nc_burst_buf_dirname=$at"
-        check "a full $kind" full "$kind" 1 "$at" "$at" ''
-        check "logs on a full $kind" full "logs on $kind" 1 "$where" "$at" "$buffered"
+        check "a full $kind loses nothing" full "$kind" 1 "$at" "$at" ''
+        check "logs on a full $kind lose nothing" full "logs on $kind" 1 "$where" "$at" "$buffered"
         if [ "${SMALL_FS-}" = all ]; then
-            check "a full $kind, three processes" full "$kind" 3 "$at" "$at" ''
-            check "logs on a full $kind, three processes" full "logs on $kind" 3 "$where" "$at" "$buffered"
+            check "a full $kind loses nothing, three processes" full "$kind" 3 "$at" "$at" ''
+            check "logs on a full $kind lose nothing, three processes" full "logs on $kind" 3 "$where" "$at" "$buffered"
         fi
     else
-        skip "a full $kind" "no file system can be mounted here: $(head -n 1 "$where/said")"
+        skip "a full $kind loses nothing" "no file system can be mounted here: $(head -n 1 "$where/said")"
     fi
 done
 export srcdir=${srcdir:-.}
 if unshare -m mount -t tmpfs -o size=1m tmpfs /dev/shm 2>/dev/null; then
-    check "little shared memory" shared 3
+    check "little shared memory loses nothing" shared 3
 else
-    skip "little shared memory" "there are no mount namespaces here"
+    skip "little shared memory loses nothing" "there are no mount namespaces here"
 fi
-check "descriptors run out" descriptors
+check "a lack of descriptors loses nothing" descriptors
 cat "$where/summary"
 finish

@@ -1,15 +1,18 @@
-/* Long runs in a striped file that nodes share: each process moves its own stripe by
- * stripe, beside what goes together, and every value is where it belongs. */
+/* Puts and gets runs in a striped file that several nodes share. Each process must
+ * transfer long runs directly, stripe by stripe, and short runs by two-phase exchange.
+ * Every value must be written to the right offset. */
 #include <stdlib.h>
 
 #include "check.h"
 #include "counts.h"
 #include "fault.h"
+#include "plan_value.h"
 #include "pnetcdf.h"
+#include "splitmix.h"
 
-enum { NVARS = 5, MOST = 60000 }; /* elements of a process, of a variable */
+enum { NVARS = 5, MOST = 60000 }; /* elements of a variable per process */
 
-/* A node each, and stripes as small as can be. */
+/* Returns hints that make each process a node and the stripes as small as possible. */
 static MPI_Info striped(void)
 {
     static const char *const units[] = {"8192", "12288", "65536"};
@@ -26,12 +29,14 @@ static MPI_Info striped(void)
     return info;
 }
 
-/* Slices of a variable, one behind the other: where each process's begins. */
+/* The indices at which the processes' slices of a variable begin. Slices are in rank
+ * order, without gaps. */
 struct slices {
     MPI_Offset first[65];
 };
 
-/* Long, short or none at all, but for the first process. */
+/* Chooses random slices. Each may be long, short or empty, except that the first
+ * process's slice is never empty. */
 static void cut_slices(struct slices *s)
 {
     s->first[0] = 0;
@@ -43,16 +48,17 @@ static void cut_slices(struct slices *s)
     }
 }
 
+static const nc_type types[NVARS] = {NC_DOUBLE, NC_INT, NC_SHORT, NC_DOUBLE, NC_FLOAT};
+
 static int value_of(int var, MPI_Offset at, int turn)
 {
-    return (int)((at * 31 + var * 7 + turn * 1000) % 30000);
+    return plan_int(types[var], (uint64_t)(var * 100 + turn) << 32 | (uint64_t)at);
 }
 
-/* Variables of all widths, the last one of records, cut anew. */
+/* Defines variables with elements of every size, the last of them a record variable, and
+ * chooses how each is divided into slices. */
 static int create(struct slices *cut, int *ids)
 {
-    static const nc_type types[NVARS] = {NC_DOUBLE, NC_INT, NC_SHORT, NC_DOUBLE,
-                                         NC_FLOAT};
     int ncid = -1, dims[2];
     MPI_Info info = striped();
     CHECK_NC(NC_NOERR,
@@ -73,8 +79,8 @@ static int create(struct slices *cut, int *ids)
     return ncid;
 }
 
-/* Puts or gets this process's slices of all variables, by one wait or by calls; how many
- * values are not as they should be. */
+/* Puts or gets this process's slices of all variables, either by blocking calls or by
+ * nonblocking calls and one wait. Returns the number of wrong values. */
 static int move_slices(int ncid, const struct slices *cut, const int *ids, int turn,
                        bool put, bool later)
 {
@@ -108,7 +114,8 @@ static int move_slices(int ncid, const struct slices *cut, const int *ids, int t
     return wrong;
 }
 
-/* By another way, and another division of the work: all of it by each process. */
+/* Reopens the file without hints and reads everything on each process. Returns the number
+ * of wrong values. */
 static int look_at_all(const struct slices *cut, const int *ids, int turns)
 {
     int ncid = -1, wrong = 0;
@@ -129,7 +136,7 @@ static int look_at_all(const struct slices *cut, const int *ids, int turns)
     return wrong;
 }
 
-static void long_and_short_runs(void)
+static void long_and_short_runs_are_transferred(void)
 {
     enum { ROUNDS = 12, TURNS = 2 };
     for (int round = 0; round < ROUNDS; round++) {
@@ -145,7 +152,8 @@ static void long_and_short_runs(void)
     }
 }
 
-/* One variable, of which each process has EACH elements, with stripes of 64 KiB. */
+/* Creates a dataset with stripes of 64 KiB and one variable with EACH elements per
+ * process. */
 enum { EACH = 100000 };
 static int line(int *v)
 {
@@ -161,15 +169,16 @@ static int line(int *v)
     return ncid;
 }
 
-/* What is each process's own goes directly, a stripe at a time and nothing twice. What
- * all of them want is read together, once. */
-static void own_runs_and_common_ones(void)
+/* A run that only one process accesses must be transferred directly, stripe by stripe and
+ * only once. A run that all processes get must be read only once, by two-phase
+ * exchange. */
+static void own_runs_are_transferred_directly_common_ones_only_once(void)
 {
     int v = -1, ncid = line(&v), wrong = 0;
     int *values = malloc((size_t)check.nprocs * EACH * sizeof *values);
     MPI_Offset start = (MPI_Offset)check.rank * EACH, count = EACH, begin;
     for (int i = 0; i < EACH; i++)
-        values[i] = i * 3 + check.rank;
+        values[i] = (int)splitmix_hash((uint64_t)(i * 64 + check.rank));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &begin));
     long long low = begin + start * 4, high = low + EACH * 4LL - 1;
     long long before = count_of(ncid, "file_writes");
@@ -183,7 +192,8 @@ static void own_runs_and_common_ones(void)
     CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
     for (int rank = 0; rank < check.nprocs; rank++)
         for (int i = 0; i < EACH; i++)
-            wrong += values[rank * EACH + i] != i * 3 + rank;
+            wrong +=
+                values[rank * EACH + i] != (int)splitmix_hash((uint64_t)(i * 64 + rank));
     CHECK_EQ(0, wrong);
     if (check.nprocs > 2) CHECK_EQ(1, count_of(ncid, "calls_across"));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
@@ -191,7 +201,8 @@ static void own_runs_and_common_ones(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A few values of each process anywhere in the variable: most rounds have none. */
+/* Each process puts a few values at random positions, so most rounds have no values to
+ * transfer. */
 static int put_few(int ncid, int v, int *model, int rows, MPI_Offset width)
 {
     enum { FEW = 20 };
@@ -213,10 +224,10 @@ static int put_few(int ncid, int v, int *model, int rows, MPI_Offset width)
     return ncmpi_put_varn_int_all(ncid, v, n, starts, counts, values);
 }
 
-/* Rows in which the processes take turns, in runs of any length, on few servers: most of
- * what a node writes it gets from others. The second time other processes have each run,
- * and some rows are left as they were. */
-static void runs_by_turns(void)
+/* Puts rows in which the processes' runs alternate and have random lengths. There are few
+ * servers, so a node mostly writes data that it receives from other nodes. The second put
+ * gives each run to another process and omits some rows. */
+static void alternating_runs_are_transferred(void)
 {
     enum { N = 600000 };
     static const int lengths[] = {1, 7, 100, 5000};
@@ -257,8 +268,9 @@ static void runs_by_turns(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Of two puts to the same place in one wait the later one holds, long or short. */
-static void the_later_put_holds(void)
+/* If two puts completed by the same wait overlap, the later one must take precedence,
+ * whether it is long or short. */
+static void the_later_of_two_overlapping_puts_takes_precedence(void)
 {
     int v = -1, ncid = line(&v), wrong = 0;
     int *values = malloc(2 * EACH * sizeof *values), few[10];
@@ -288,9 +300,9 @@ static void the_later_put_holds(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A value out of range is its request's own matter, wherever in the run it is; a disk
- * that fails is told to that process. */
-static void errors_of_a_part(void)
+/* An out-of-range value must affect only its own request, wherever it is in the run. If
+ * the disk fails, the writing process must get the error. */
+static void errors_affect_only_their_own_request_or_process(void)
 {
     int v = -1, ncid = line(&v);
     double *values = calloc(EACH, sizeof *values);
@@ -310,11 +322,15 @@ static void errors_of_a_part(void)
 }
 
 static const struct check_test tests[] = {
-    {"long and short runs", long_and_short_runs, CHECK_FORMATS},
-    {"own runs and common ones", own_runs_and_common_ones, 0},
-    {"runs by turns", runs_by_turns, CHECK_FORMATS},
-    {"the later put holds", the_later_put_holds, 0},
-    {"errors of a part", errors_of_a_part, 0},
+    {"long and short runs are transferred", long_and_short_runs_are_transferred,
+     CHECK_FORMATS},
+    {"own runs are transferred directly, common ones only once",
+     own_runs_are_transferred_directly_common_ones_only_once, 0},
+    {"alternating runs are transferred", alternating_runs_are_transferred, CHECK_FORMATS},
+    {"the later of two overlapping puts takes precedence",
+     the_later_of_two_overlapping_puts_takes_precedence, 0},
+    {"errors affect only their own request or process",
+     errors_affect_only_their_own_request_or_process, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,10 +1,11 @@
-/* Two openings of a dataset, as two jobs have it open: what one has added stays when the
- * other one goes on, and a header that one has changed is not written to by the other. */
+/* Opens a dataset twice, as two jobs might. Records added by one of them must survive
+ * when the other continues. If one changes the header, the other must not overwrite that
+ * change. */
 #include <unistd.h>
 
 #include "two_openings.h"
 
-/* Ways to the file. */
+/* Hints that select different ways to access the file. */
 static const char *const ways[] = {"nc_file_io=posix", "nc_file_io=mpi",
                                    "nc_transfer=view", "romio_no_indep_rw=true"};
 enum { WAYS = sizeof ways / sizeof ways[0] };
@@ -25,9 +26,9 @@ static void expect_both(const char *name)
     expect_record(name, SECOND, 9);
 }
 
-/* ---- what was added stays ---- */
+/* ---- records added through the other open dataset ---- */
 
-static void close_leaves_what_another_opening_added(void)
+static void close_keeps_records_that_another_opening_added(void)
 {
     for (int way = 0; way < WAYS; way++) {
         make_dataset("a.nc", 0);
@@ -39,7 +40,7 @@ static void close_leaves_what_another_opening_added(void)
     }
 }
 
-static void so_does_one_that_came_between(void)
+static void close_keeps_records_that_were_added_during_its_own_puts(void)
 {
     for (int way = 0; way < WAYS; way++) {
         make_dataset("a.nc", 0);
@@ -51,7 +52,7 @@ static void so_does_one_that_came_between(void)
     }
 }
 
-static void a_sync_learns_the_larger_number(void)
+static void a_sync_returns_records_that_another_opening_added(void)
 {
     for (int way = 0; way < WAYS; way++) {
         MPI_Offset length = -1;
@@ -70,7 +71,7 @@ static void a_sync_learns_the_larger_number(void)
     }
 }
 
-static void independent_puts_keep_it(void)
+static void independent_puts_keep_records_that_another_opening_added(void)
 {
     for (int sync = 0; sync < 2; sync++) {
         make_dataset("a.nc", 0);
@@ -85,8 +86,9 @@ static void independent_puts_keep_it(void)
     }
 }
 
-/* The one that has fewer lowers the number, as a program does that does not look. */
-static void a_number_that_was_lowered_is_raised_again(void)
+/* Another program, which has not seen all records, overwrites the number of records
+ * without checking it. The close must restore the correct number. */
+static void a_number_of_records_that_was_lowered_is_restored(void)
 {
     make_dataset("a.nc", 0);
     int ncid = open_with("a.nc", ways[0]);
@@ -120,7 +122,7 @@ static void expect_changed(const char *name, const char *units)
     close_dataset(ncid);
 }
 
-static void a_header_that_was_changed_is_left_as_it_is(void)
+static void a_header_that_another_opening_changed_is_kept(void)
 {
     static const char *const units[] = {"inches", "m"};
     for (int i = 0; i < 2 * WAYS; i++) {
@@ -134,15 +136,16 @@ static void a_header_that_was_changed_is_left_as_it_is(void)
         expect_refused(ncmpi_rename_dim(ncid, 1, "y"), "another");
         expect_refused(ncmpi_rename_att(ncid, FIRST, "units", "unit"), "another");
         BESIDE(expect_changed("a.nc", is));
-        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true)); /* values are no concern */
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true)); /* puts still succeed */
         close_dataset(ncid);
         BESIDE(expect_changed("a.nc", is));
         BESIDE(expect_record("a.nc", FIRST, 3));
     }
 }
 
-/* What would go through a journal. */
-static void so_is_a_long_one(void)
+/* Same as the test above, but with a header so long that it is written through a
+ * journal. */
+static void a_long_header_that_another_opening_changed_is_kept(void)
 {
     char name[64];
     int ncid = new_dataset("a.nc");
@@ -167,8 +170,9 @@ static void so_is_a_long_one(void)
            CHECK(access(check_path("a.nc.redef"), F_OK) != 0));
 }
 
-/* The two may take turns, if each opens the dataset when it is its turn. */
-static void who_opens_it_again_may_change_it(void)
+/* Two jobs can take turns changing the header, provided that each reopens the dataset
+ * before its change. */
+static void a_later_opening_may_change_the_header(void)
 {
     make_dataset("a.nc", 2000);
     int ncid = open_with("a.nc", ways[0]);
@@ -186,8 +190,8 @@ static void who_opens_it_again_may_change_it(void)
 
 /* ---- redefinitions ---- */
 
-/* An attribute, a record variable that makes all records move, or a fixed one that is
- * filled where nothing was. */
+/* Changes an attribute or adds a variable. Adding a record variable moves all records; a
+ * fixed-size variable is placed in unused space and filled. */
 static void define(int ncid, int change)
 {
     int dims[] = {0, 1}, varid;
@@ -200,7 +204,7 @@ static void define(int ncid, int change)
     }
 }
 
-static void enddef_is_refused_and_nothing_changed(void)
+static void enddef_fails_and_changes_nothing_if_the_header_was_changed(void)
 {
     for (int i = 0; i < 3 * WAYS; i++) {
         make_dataset("a.nc", 8000);
@@ -212,13 +216,13 @@ static void enddef_is_refused_and_nothing_changed(void)
         long size = 0;
         char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
         expect_refused(ncmpi_enddef(ncid), "another program");
-        CHECK_NC(NC_EINDEFINE, ncmpi_sync(ncid)); /* it is in define mode still */
+        CHECK_NC(NC_EINDEFINE, ncmpi_sync(ncid)); /* still in define mode */
         CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
         BESIDE(expect_contents("a.nc", was, size));
     }
 }
 
-static void records_that_would_have_to_move_are_seen(void)
+static void enddef_refuses_to_move_records_that_another_opening_added(void)
 {
     make_dataset("a.nc", 8000);
     int ncid = open_with("a.nc", ways[0]);
@@ -232,7 +236,7 @@ static void records_that_would_have_to_move_are_seen(void)
     BESIDE(expect_contents("a.nc", was, size));
 }
 
-static void records_that_can_stay_do(void)
+static void enddef_keeps_records_that_another_opening_added(void)
 {
     make_dataset("a.nc", 8000);
     int ncid = open_with("a.nc", ways[0]);
@@ -245,7 +249,7 @@ static void records_that_can_stay_do(void)
     BESIDE(expect_both("a.nc"); expect_changed("a.nc", "kmh"));
 }
 
-static void a_redef_moves_what_was_added_before_it(void)
+static void a_redefinition_moves_records_that_another_opening_added(void)
 {
     make_dataset("a.nc", 0);
     int ncid = open_with("a.nc", ways[0]);
@@ -258,7 +262,7 @@ static void a_redef_moves_what_was_added_before_it(void)
     BESIDE(expect_both("a.nc"));
 }
 
-/* ---- one name, two new datasets ---- */
+/* ---- creating two datasets with the same name ---- */
 
 static void make_beside(const char *name)
 {
@@ -273,7 +277,7 @@ static void make_beside(const char *name)
     close_dataset(ncid);
 }
 
-static void two_that_create_one_dataset(void)
+static void the_earlier_of_two_creates_is_refused(void)
 {
     for (int abort = 0; abort < 2; abort++) {
         int ncid = new_dataset("a.nc");
@@ -281,7 +285,7 @@ static void two_that_create_one_dataset(void)
         BESIDE(make_beside("a.nc"));
         long size = 0;
         char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
-        expect_refused(ncmpi_enddef(ncid), "another program has made");
+        expect_refused(ncmpi_enddef(ncid), "another program");
         if (abort)
             CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
         else
@@ -290,10 +294,10 @@ static void two_that_create_one_dataset(void)
     }
 }
 
-/* ---- at the same time ---- */
+/* ---- concurrent changes ---- */
 
-/* Every process opens the dataset by itself, appends records of its own and changes an
- * attribute, as fast as it can. */
+/* Opens the dataset on this process only, appends records and changes an attribute,
+ * without waiting for other processes. Returns whether all of this succeeded. */
 static bool race(const char *name, int records)
 {
     char units[] = "0etres";
@@ -315,7 +319,7 @@ static bool race(const char *name, int records)
     return err == NC_NOERR;
 }
 
-static void at_their_own_pace(void)
+static void processes_with_separate_openings_lose_no_record(void)
 {
     for (int round = 0; round < 40; round++) {
         int records = 10 + (int)check_random(5), winner = -1, winners = 0, mine;
@@ -335,24 +339,32 @@ static void at_their_own_pace(void)
 }
 
 static const struct check_test tests[] = {
-    {"close leaves what another opening added", close_leaves_what_another_opening_added,
-     CHECK_FORMATS},
-    {"so does one that came between", so_does_one_that_came_between, CHECK_FORMATS},
-    {"a sync learns the larger number", a_sync_learns_the_larger_number, CHECK_FORMATS},
-    {"independent puts keep it", independent_puts_keep_it, CHECK_FORMATS},
-    {"a number that was lowered is raised again",
-     a_number_that_was_lowered_is_raised_again, CHECK_FORMATS},
-    {"a header that was changed is left as it is",
-     a_header_that_was_changed_is_left_as_it_is, 0},
-    {"so is a long one", so_is_a_long_one, 0},
-    {"who opens it again may change it", who_opens_it_again_may_change_it, 0},
-    {"enddef is refused and nothing changed", enddef_is_refused_and_nothing_changed, 0},
-    {"records that would have to move are seen", records_that_would_have_to_move_are_seen,
-     0},
-    {"records that can stay do", records_that_can_stay_do, 0},
-    {"a redef moves what was added before it", a_redef_moves_what_was_added_before_it, 0},
-    {"two that create one dataset", two_that_create_one_dataset, 0},
-    {"at their own pace", at_their_own_pace, CHECK_SEVERAL},
+    {"close keeps records that another opening added",
+     close_keeps_records_that_another_opening_added, CHECK_FORMATS},
+    {"close keeps records that were added during its own puts",
+     close_keeps_records_that_were_added_during_its_own_puts, CHECK_FORMATS},
+    {"a sync returns records that another opening added",
+     a_sync_returns_records_that_another_opening_added, CHECK_FORMATS},
+    {"independent puts keep records that another opening added",
+     independent_puts_keep_records_that_another_opening_added, CHECK_FORMATS},
+    {"a number of records that was lowered is restored",
+     a_number_of_records_that_was_lowered_is_restored, CHECK_FORMATS},
+    {"a header that another opening changed is kept",
+     a_header_that_another_opening_changed_is_kept, 0},
+    {"a long header that another opening changed is kept",
+     a_long_header_that_another_opening_changed_is_kept, 0},
+    {"a later opening may change the header", a_later_opening_may_change_the_header, 0},
+    {"enddef fails and changes nothing if the header was changed",
+     enddef_fails_and_changes_nothing_if_the_header_was_changed, 0},
+    {"enddef refuses to move records that another opening added",
+     enddef_refuses_to_move_records_that_another_opening_added, 0},
+    {"enddef keeps records that another opening added",
+     enddef_keeps_records_that_another_opening_added, 0},
+    {"a redefinition moves records that another opening added",
+     a_redefinition_moves_records_that_another_opening_added, 0},
+    {"the earlier of two creates is refused", the_earlier_of_two_creates_is_refused, 0},
+    {"processes with separate openings lose no record",
+     processes_with_separate_openings_lose_no_record, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

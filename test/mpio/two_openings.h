@@ -1,5 +1,5 @@
-/* A dataset that is open twice: by all processes of the test, and beside them by another
- * program, for which process 0 stands in. */
+/* Helpers for tests in which two programs have a dataset open: the test itself, on all
+ * processes, and another program, which process 0 simulates. */
 #ifndef TWO_OPENINGS_H
 #define TWO_OPENINGS_H
 
@@ -12,7 +12,7 @@
 
 enum { X = 1000, FIRST = 0, SECOND = 1 };
 
-/* Everybody waits until process 0 is through with what is in between. */
+/* Executes a statement on process 0 while all other processes wait. */
 #define BESIDE(...)                                                                      \
     do {                                                                                 \
         MPI_Barrier(MPI_COMM_WORLD);                                                     \
@@ -22,7 +22,8 @@ enum { X = 1000, FIRST = 0, SECOND = 1 };
         MPI_Barrier(MPI_COMM_WORLD);                                                     \
     } while (0)
 
-/* Two record variables, an attribute, and room for more in the header. */
+/* Creates a dataset with two record variables, an attribute, and padding after the
+ * header. */
 static inline void make_dataset(const char *name, MPI_Offset room)
 {
     int ncid = new_dataset(name);
@@ -45,7 +46,7 @@ static inline int open_with(const char *name, const char *hints)
     return ncid;
 }
 
-/* On process 0 alone. */
+/* Opens the dataset on process 0 only. */
 static inline int open_beside(const char *name, int omode)
 {
     int ncid = -1;
@@ -59,7 +60,7 @@ static inline double value_of(int varid, int rec)
     return 100 * (varid + 1) + rec;
 }
 
-/* A record of a variable, by process 0. */
+/* Puts one record of a variable, on process 0 only. */
 static inline int put_record(int ncid, int varid, int rec, bool collective)
 {
     double values[X];
@@ -71,7 +72,7 @@ static inline int put_record(int ncid, int varid, int rec, bool collective)
                       : ncmpi_put_vara_double(ncid, varid, start, count, values);
 }
 
-/* Is the record there, as it was put? On process 0. */
+/* Checks on process 0 that the record has the values that were put. */
 static inline void expect_record(const char *name, int varid, int rec)
 {
     double values[X] = {0};
@@ -84,7 +85,8 @@ static inline void expect_record(const char *name, int varid, int rec)
     close_dataset(ncid);
 }
 
-/* So many records are in the file, and the file is as long as they need. */
+/* Checks the number of records, and that the file ends exactly at the end of the last
+ * record. */
 static inline void expect_records(const char *name, MPI_Offset records)
 {
     MPI_Offset length = -1, size = 0, begin = -1;
@@ -99,7 +101,7 @@ static inline void expect_records(const char *name, MPI_Offset records)
     CHECK_EQ(begin + records * size, st.st_size);
 }
 
-/* All bytes of the file; the caller frees them. */
+/* Returns the contents of the file. The caller must free them. */
 static inline char *contents(const char *name, long *size)
 {
     FILE *f = fopen(check_path(name), "r");
@@ -122,7 +124,8 @@ static inline void expect_contents(const char *name, char *bytes, long size)
     free(bytes);
 }
 
-/* It is refused, on all processes, and process 0 says what is wrong with which file. */
+/* Checks that a call has failed, and that its message names the file and contains
+ * `words`. */
 static inline void expect_refused(int err, const char *words)
 {
     CHECK_NC(NC_EFILE, err);
@@ -130,7 +133,7 @@ static inline void expect_refused(int err, const char *words)
     CHECK(strstr(ncmpi_strerror(err), ".nc: ") != NULL);
 }
 
-/* An attribute as this opening has it. */
+/* Checks the value that an attribute has for this ncid. */
 static inline void expect_units(int ncid, const char *expected)
 {
     char text[64] = "";

@@ -1,12 +1,16 @@
-/* Every way to the file gives the same bytes: direct, through a view, left to the
- * library, and collective only; for short runs and long, converted or not. */
+/* Checks that every transfer method produces the same bytes: direct, through a file view,
+ * through shared memory, the library's own choice, and without independent I/O
+ * (romio_no_indep_rw). The test transfers short and long runs, with and without
+ * conversion. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "plan_value.h"
 #include "pnetcdf.h"
+#include "splitmix.h"
 
-enum { PLANES = 3, ROWS = 7, WIDTH = 5 }; /* WIDTH columns for each process */
+enum { PLANES = 3, ROWS = 7, WIDTH = 5 }; /* WIDTH is the number of columns per process */
 
 static const struct {
     const char *key, *value;
@@ -47,7 +51,7 @@ static int reopen(const char *name, int way)
     return ncid;
 }
 
-/* What a process has of an array of PLANES, ROWS and WIDTH * nprocs elements. */
+/* One process's part of an array with dimensions PLANES, ROWS and WIDTH * nprocs. */
 struct part {
     MPI_Offset start[3], count[3], stride[3];
 };
@@ -91,13 +95,17 @@ static void (*const parts[])(struct part *) = {
     every_nth_column, adjacent_columns, every_nth_row, whole_planes, the_last_has_all};
 enum { NPARTS = sizeof parts / sizeof parts[0] };
 
-/* The value of an element, by variable and place. */
+static const nc_type types[NPARTS] = {NC_INT, NC_SHORT, NC_DOUBLE, NC_FLOAT, NC_INT};
+
+/* Returns the value of an element. */
 static int value_at(int varid, MPI_Offset plane, MPI_Offset row, MPI_Offset column)
 {
-    return (int)((varid * 7919 + plane * 1009 + row * 101 + column) % 30000);
+    return plan_int(types[varid],
+                    (uint64_t)(varid * 7919 + plane * 1000003 + row * 1009 + column));
 }
 
-/* The values of the part, in order; how many. */
+/* Stores the values of all elements of the part, in order. Returns the number of
+ * elements. */
 static int values_of(int varid, const struct part *p, int *values)
 {
     int n = 0;
@@ -110,10 +118,10 @@ static int values_of(int varid, const struct part *p, int *values)
     return n;
 }
 
-/* Variables of several types, fixed and record, one for each partition. */
+/* Defines variables of various types, one for each way of partitioning the array. If
+ * `records` is set, they are record variables. */
 static void define(int ncid, bool records)
 {
-    static const nc_type types[] = {NC_INT, NC_SHORT, NC_DOUBLE, NC_FLOAT, NC_INT};
     int dims[3], varid;
     CHECK_NC(NC_NOERR,
              ncmpi_def_dim(ncid, "plane", records ? NC_UNLIMITED : PLANES, &dims[0]));
@@ -174,19 +182,19 @@ static void all_ways(bool records)
     free(back);
 }
 
-static void fixed_variables(void)
+static void every_way_transfers_fixed_size_variables(void)
 {
     all_ways(false);
 }
 
-static void record_variables(void)
+static void every_way_transfers_record_variables(void)
 {
     all_ways(true);
 }
 
-/* A layout in memory and one in the file that are both irregular: MPICH up to 4.0.3
- * writes to wrong places through a view that is made of subarrays in lists. */
-static void irregular_in_memory_and_in_the_file(void)
+/* The layout is irregular both in memory and in the file. If a view consists of lists of
+ * subarrays, MPICH up to 4.0.3 writes to the wrong offsets. */
+static void layouts_may_be_irregular_in_memory_and_in_the_file(void)
 {
     enum { BOXES = 4 };
     size_t n = (size_t)(ROWS * WIDTH * BOXES);
@@ -195,7 +203,7 @@ static void irregular_in_memory_and_in_the_file(void)
     MPI_Type_vector((int)n, 1, 3, MPI_INT, &every_third);
     MPI_Type_commit(&every_third);
     for (size_t i = 0; i < n; i++)
-        buf[3 * i] = (int)i + 10000 * check.rank;
+        buf[3 * i] = (int)splitmix_hash(i + 10000 * (size_t)check.rank);
     for (int way = 0; way < NWAYS; way++) {
         MPI_Offset start[BOXES][2], count[BOXES][2], *starts[BOXES], *counts[BOXES];
         int ncid = create("a.nc", way);
@@ -203,7 +211,7 @@ static void irregular_in_memory_and_in_the_file(void)
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", WIDTH * check.nprocs, &dims[1]));
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-        for (int b = 0; b < BOXES; b++) { /* odd processes go upwards */
+        for (int b = 0; b < BOXES; b++) { /* in reverse order on odd ranks */
             int place = check.rank % 2 ? BOXES - 1 - b : b;
             starts[b] = start[b], counts[b] = count[b];
             start[b][0] = place * ROWS, count[b][0] = ROWS;
@@ -225,9 +233,9 @@ static void irregular_in_memory_and_in_the_file(void)
     free(back);
 }
 
-/* What lies between the runs of one process belongs to another, who writes at the same
- * time, each on its own. */
-static void neighbours_write_at_once(void)
+/* The gaps between this process's runs belong to other processes, which write to them
+ * independently and at the same time. */
+static void neighbours_write_concurrently(void)
 {
     enum { MANY = 4000 };
     for (int way = 0; way < NWAYS - 1; way++) {
@@ -235,7 +243,7 @@ static void neighbours_write_at_once(void)
         int *all = malloc(sizeof *all * MANY * (size_t)check.nprocs);
         MPI_Offset start = check.rank, count = MANY, stride = check.nprocs;
         for (int i = 0; i < MANY; i++)
-            values[i] = i * check.nprocs + check.rank;
+            values[i] = (int)splitmix_hash((uint64_t)(i * check.nprocs + check.rank));
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", MANY * check.nprocs, &x));
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &x, &v));
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -246,7 +254,7 @@ static void neighbours_write_at_once(void)
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, all));
         for (int i = 0; i < MANY * check.nprocs; i++)
-            wrong += all[i] != i;
+            wrong += all[i] != (int)splitmix_hash((uint64_t)i);
         CHECK_EQ(0, wrong);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         MPI_Barrier(MPI_COMM_WORLD);
@@ -254,8 +262,8 @@ static void neighbours_write_at_once(void)
     }
 }
 
-/* In one call, of what overlaps the last holds. */
-static void the_last_of_overlapping_pieces_holds(void)
+/* If pieces in one call overlap, the last one must take precedence. */
+static void the_last_of_overlapping_pieces_takes_precedence(void)
 {
     enum { N = 40, PIECES = 30 };
     for (int way = 0; way < NWAYS; way++) {
@@ -265,7 +273,7 @@ static void the_last_of_overlapping_pieces_holds(void)
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "p", check.nprocs, &dims[0]));
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N, &dims[1]));
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
-        CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, model)); /* zeros */
+        CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, model)); /* never written */
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
         for (int p = 0; p < PIECES; p++) {
             starts[p] = start[p], counts[p] = count[p];
@@ -273,7 +281,8 @@ static void the_last_of_overlapping_pieces_holds(void)
             start[p][1] = (MPI_Offset)check_random_own(N);
             count[p][1] = 1 + (MPI_Offset)check_random_own((uint64_t)(N - start[p][1]));
             for (int i = 0; i < count[p][1]; i++)
-                model[start[p][1] + i] = values[at++] = p * 1000 + i + 1;
+                model[start[p][1] + i] = values[at++] =
+                    (int)splitmix_hash((uint64_t)(p * 1000 + i));
         }
         CHECK_NC(NC_NOERR,
                  ncmpi_put_varn_int_all(ncid, v, PIECES, starts, counts, values));
@@ -286,11 +295,15 @@ static void the_last_of_overlapping_pieces_holds(void)
 }
 
 static const struct check_test tests[] = {
-    {"fixed variables", fixed_variables, CHECK_FORMATS},
-    {"record variables", record_variables, CHECK_FORMATS},
-    {"irregular in memory and in the file", irregular_in_memory_and_in_the_file, 0},
-    {"neighbours write at once", neighbours_write_at_once, 0},
-    {"the last of overlapping pieces holds", the_last_of_overlapping_pieces_holds, 0},
+    {"every way transfers fixed-size variables", every_way_transfers_fixed_size_variables,
+     CHECK_FORMATS},
+    {"every way transfers record variables", every_way_transfers_record_variables,
+     CHECK_FORMATS},
+    {"layouts may be irregular in memory and in the file",
+     layouts_may_be_irregular_in_memory_and_in_the_file, 0},
+    {"neighbours write concurrently", neighbours_write_concurrently, 0},
+    {"the last of overlapping pieces takes precedence",
+     the_last_of_overlapping_pieces_takes_precedence, 0},
     {NULL, NULL, 0},
 };
 

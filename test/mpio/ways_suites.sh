@@ -1,13 +1,14 @@
 #!/bin/bash
-# Runs the conformance matrix, the random programs and the data tests with every way of
-# transfer forced. Takes minutes; `make check-ways`. Settings: test/support/suites.sh.
+# Runs the conformance matrix, the random programs and the data tests with each transfer method
+# (`make check-ways`). Takes minutes. See test/support/suites.sh for settings.
 set -u
 . "${srcdir:-.}/test/support/suites.sh"
 export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
-# Threads that call collectively at the same time must go direct: src/lib/base/base_worker.h.
+# If several threads make collective calls at the same time, they must use direct transfer; see
+# src/lib/base/base_worker.h.
 suites_but=/threads
-# As if each process were a node, so that leaders exchange; shared blocks so small that
-# every call takes many of them.
+# Some of these hints make each process a node, so that node leaders exchange data. Others make the
+# shared blocks so small that every call needs many of them.
 suites nc_file_io=mpi nc_transfer=direct nc_transfer=view nc_transfer=node \
     'nc_transfer=node;nc_node_procs=1' \
     'nc_transfer=node;nc_node_procs=2;nc_node_share_size=1000' \

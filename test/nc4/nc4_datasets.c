@@ -1,12 +1,13 @@
-/* netCDF-4 datasets: what is put is there, and what HDF5 wants done together is. Where
- * several processes cannot write, one does it alone, and all read. */
+/* Tests netCDF-4 datasets. Gets must return the values that were put, and operations that
+ * HDF5 requires to be collective must be collective. If netCDF-C is not built for this
+ * MPI, only process 0 writes, and all processes read. */
 #include <stdlib.h>
 
 #include "made_dataset.h"
 
 enum { N = 6 };
 
-/* Without netCDF-C there is nothing to be tried. */
+/* Returns true if netCDF-C is missing, in which case the test is skipped. */
 static bool is_missing(void)
 {
     int ncid, err = NC_NOERR;
@@ -19,8 +20,8 @@ static bool is_missing(void)
     return err == NC_ENOTBUILT;
 }
 
-/* A new file, to be written by all; or by process 0, if this MPI has no parallel
- * netCDF-C: the others then have none (-1). */
+/* Creates a file on all processes. If netCDF-C is not built for this MPI, only process 0
+ * creates it, and the other processes return -1. */
 static bool all_write;
 
 static int new_netcdf4(const char *name, const char *hints)
@@ -41,13 +42,14 @@ static int new_netcdf4(const char *name, const char *hints)
     return ncid;
 }
 
-/* Is this process one of those that write? */
+/* Returns true if this process can write. */
 static bool writes(int ncid)
 {
     return ncid >= 0;
 }
 
-/* A record variable r(t, x), a fixed one f(x) of doubles, and text c(x). */
+/* Defines a record variable r(t, x), a fixed-size variable f(x) of doubles, and text
+ * c(x). */
 static int new_known(const char *hints, int *dims)
 {
     int ncid = new_netcdf4("a.nc", hints);
@@ -62,7 +64,7 @@ static int new_known(const char *hints, int *dims)
     return ncid;
 }
 
-/* Record `rec` is 100 * rec + 0, 1, 2 ... */
+/* Puts records. The values of record `rec` are 100 * rec + 0, 1, 2 ... */
 static void put_records(int ncid, int first, int n)
 {
     int values[4 * N];
@@ -83,7 +85,8 @@ static void check_records(int ncid, int n)
     }
 }
 
-/* Every process a record, or one process all of them. */
+/* Puts one record from each process, or all records from the only process that can
+ * write. */
 static void put_all_records(int ncid)
 {
     const double fixed[N] = {0.5, 1.5, 2.5, 3.5, 4.5, 300};
@@ -102,7 +105,7 @@ static int written(const char *hints)
     return open_dataset("a.nc", NC_NOWRITE);
 }
 
-static void what_was_put_is_read(void)
+static void written_values_are_read_back(void)
 {
     if (is_missing()) return;
     int ncid = written(""), format = 0, unlimited = -1;
@@ -118,7 +121,7 @@ static void what_was_put_is_read(void)
     close_dataset(ncid);
 }
 
-static void every_kind_of_access_reads(void)
+static void every_kind_of_access_reads_the_values(void)
 {
     if (is_missing()) return;
     int ncid = written(""), got[N] = {0}, id, status;
@@ -157,8 +160,9 @@ static void every_kind_of_access_reads(void)
     close_dataset(ncid);
 }
 
-/* Attributes are made, changed, deleted and keep their order; things get other names. */
-static void definitions_change(void)
+/* Attributes must keep their order when some are created, changed and deleted, and
+ * variables and dimensions can be renamed. */
+static void a_redefinition_changes_attributes_and_names(void)
 {
     if (is_missing()) return;
     int dims[2], ncid = new_known("", dims), natts = -1;
@@ -203,7 +207,8 @@ static void definitions_change(void)
     close_dataset(ncid);
 }
 
-/* netCDF-C would damage the file; so the old definitions hold. */
+/* netCDF-C would damage the file when it renames this dimension, so enddef must fail and
+ * the old definitions must remain. */
 static void a_dimension_is_not_renamed_to_a_variable(void)
 {
     if (is_missing()) return;
@@ -227,7 +232,7 @@ static void a_dimension_is_not_renamed_to_a_variable(void)
     close_dataset(ncid);
 }
 
-static void abort_removes_what_is_new(void)
+static void abort_removes_a_new_file(void)
 {
     if (is_missing()) return;
     int ncid = new_netcdf4("gone.nc", "");
@@ -240,7 +245,7 @@ static void abort_removes_what_is_new(void)
                                    MPI_INFO_NULL, &ncid));
 }
 
-static void an_abort_forgets_a_redefinition(void)
+static void an_abort_undoes_a_redefinition(void)
 {
     if (is_missing()) return;
     int dims[2], ncid = new_known("", dims);
@@ -257,8 +262,9 @@ static void an_abort_forgets_a_redefinition(void)
     close_dataset(ncid);
 }
 
-/* Chunks and deflate by hint; processes with other numbers of puts, and with none. */
-static void compressed_values_are_put_in_rounds(void)
+/* Hints set chunk sizes and compression. The processes post different numbers of puts, or
+ * none. */
+static void compressed_values_are_written_in_rounds(void)
 {
     if (is_missing()) return;
     int dims[2], ids[4] = {0}, values[4][N], n = 0;
@@ -295,8 +301,9 @@ static void compressed_values_are_put_in_rounds(void)
     close_dataset(ncid);
 }
 
-/* In independent mode what is there may be put again; records are added together. */
-static void records_are_added_together(void)
+/* In independent mode, existing records may be overwritten, but records can be added only
+ * by collective calls. */
+static void records_are_added_collectively(void)
 {
     if (is_missing()) return;
     int dims[2], ncid = new_known("", dims);
@@ -320,8 +327,8 @@ static void records_are_added_together(void)
     }
 }
 
-/* One process with bad arguments leaves nobody waiting. */
-static void one_bad_process_stops_nobody(void)
+/* Invalid arguments on one process must not make the other processes wait forever. */
+static void an_invalid_argument_on_one_process_affects_no_other(void)
 {
     if (is_missing()) return;
     int dims[2], ncid = new_known("nc_compress=zstd", dims);
@@ -337,7 +344,7 @@ static void one_bad_process_stops_nobody(void)
     }
 }
 
-static void the_classic_model_has_its_types(void)
+static void the_classic_model_has_only_its_types(void)
 {
     if (is_missing()) return;
     int ncid = -1, v, format = 0;
@@ -360,8 +367,8 @@ static void the_classic_model_has_its_types(void)
     close_dataset(ncid);
 }
 
-/* A classic file is made anew as a netCDF-4 one, and the other way round. */
-static void a_file_changes_its_format(void)
+/* Replaces a classic file with a netCDF-4 file, and vice versa. */
+static void a_file_may_be_replaced_by_one_of_another_format(void)
 {
     if (is_missing()) return;
     int ncid = new_dataset("a.nc");
@@ -373,8 +380,9 @@ static void a_file_changes_its_format(void)
                                        : NC_NOERR);
 }
 
-/* HDF5 frees what it had made by then: MPI's objects must be the same to it and us. */
-static void what_cannot_be_made_is_an_error(void)
+/* After an error, HDF5 frees the MPI handles that it has created so far. They must belong
+ * to this program's MPI. */
+static void a_file_that_cannot_be_created_is_an_error(void)
 {
     int ncid;
     if (is_missing()) return;
@@ -383,19 +391,24 @@ static void what_cannot_be_made_is_an_error(void)
 }
 
 static const struct check_test tests[] = {
-    {"what was put is read", what_was_put_is_read, 0},
-    {"every kind of access reads", every_kind_of_access_reads, 0},
-    {"definitions change", definitions_change, 0},
+    {"written values are read back", written_values_are_read_back, 0},
+    {"every kind of access reads the values", every_kind_of_access_reads_the_values, 0},
+    {"a redefinition changes attributes and names",
+     a_redefinition_changes_attributes_and_names, 0},
     {"a dimension is not renamed to a variable", a_dimension_is_not_renamed_to_a_variable,
      0},
-    {"abort removes what is new", abort_removes_what_is_new, 0},
-    {"an abort forgets a redefinition", an_abort_forgets_a_redefinition, 0},
-    {"compressed values are put in rounds", compressed_values_are_put_in_rounds, 0},
-    {"records are added together", records_are_added_together, 0},
-    {"one bad process stops nobody", one_bad_process_stops_nobody, 0},
-    {"the classic model has its types", the_classic_model_has_its_types, 0},
-    {"what cannot be made is an error", what_cannot_be_made_is_an_error, 0},
-    {"a file changes its format", a_file_changes_its_format, 0},
+    {"abort removes a new file", abort_removes_a_new_file, 0},
+    {"an abort undoes a redefinition", an_abort_undoes_a_redefinition, 0},
+    {"compressed values are written in rounds", compressed_values_are_written_in_rounds,
+     0},
+    {"records are added collectively", records_are_added_collectively, 0},
+    {"an invalid argument on one process affects no other",
+     an_invalid_argument_on_one_process_affects_no_other, 0},
+    {"the classic model has only its types", the_classic_model_has_only_its_types, 0},
+    {"a file that cannot be created is an error",
+     a_file_that_cannot_be_created_is_an_error, 0},
+    {"a file may be replaced by one of another format",
+     a_file_may_be_replaced_by_one_of_another_format, 0},
     {NULL, NULL, 0},
 };
 

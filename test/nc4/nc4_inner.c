@@ -1,7 +1,8 @@
-/* Reads a variable by several processes that have the file open for writing, each of them
- * other rows of it, and compares that with what they read when nobody writes.
+/* nc4_inner FILE VARIABLE
  *
- *     nc4_inner FILE VARIABLE */
+ * Reads a variable from several processes that have the file open for writing. Each
+ * process reads different rows. The values must be the same as when the file is open only
+ * for reading. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static void need(int rc, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Process r takes r + 1 rows from row r on, of those that there are. */
+/* Gets up to r + 1 rows on process r, starting with row r. */
 static void read_rows(const char *path, const char *name, int mode, int *values)
 {
     int ncid, varid, dims[2];

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A compressed variable with a dimension without limit that is not its first one: HDF5 wants all
-# processes that write the file to read it together, and each row takes a call.
+# Tests gets of a compressed variable whose unlimited dimension is not its first one, while several
+# processes have the file open for writing. In this case, HDF5 requires collective reads, and each
+# row needs a separate call.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch nc4_inner) || exit 99
@@ -12,16 +13,16 @@ variables: int w(x, u); w:_DeflateLevel = 1; w:_ChunkSizes = 1, 4;
 data: w = {1, 2, 3, 4, 5}, {6, 7}, {8, 9, 10, 11, 12}, {13}, {14, 15}, {16}; }
 X
 program=test/nc4/nc4_inner
-# reads N: on N processes
+# reads N: runs the program on N processes.
 reads() {
     launch -t 30 "$1" "$program" "$where/a.nc" w
 }
-check "one process reads it" reads 1
+check "one process reads a variable with an inner unlimited dimension" reads 1
 if reads 3 >"$where/out" 2>&1; then
-    check "several that write read it together" true
+    check "several processes read a variable with an inner unlimited dimension" true
 elif grep -q 'libnetcdf-mpi' "$where/out"; then
-    skip "several that write read it together" "no netCDF-C for this MPI"
+    skip "several processes read a variable with an inner unlimited dimension" "no netCDF-C for this MPI"
 else
-    check "several that write read it together" eval 'cat "$where/out"; false'
+    check "several processes read a variable with an inner unlimited dimension" eval 'cat "$where/out"; false'
 fi
 finish

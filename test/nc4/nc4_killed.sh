@@ -1,9 +1,10 @@
 #!/bin/bash
-# A program that puts values into a netCDF-4 file through a log is killed: at its own calls, and at
-# those by which HDF5 writes. Either all that a put had returned for is in the file when that is opened
-# again, or, killed while HDF5 wrote, the file is refused with words and the log stays.
+# Kills a program that puts values into a netCDF-4 file through a log, at one of the library's own
+# system calls or one of HDF5's writes. When the file is opened again, it must contain all values
+# whose puts had returned. If the program was killed while HDF5 was writing, the library may instead
+# refuse the file with a message, and the logs must remain.
 #
-#   NC4_KILLED=all   every point; else some
+#   NC4_KILLED=all   tests every point instead of a sample
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(scratch nc4killed) || exit 99
@@ -19,7 +20,8 @@ fresh() {
 play() { if [ "$n" = 1 ]; then "$program" "$@"; else launch "$n" "$program" "$@"; fi; }
 logs() { find "$files" -name '*.meta' | wc -l; }
 
-# Whoever opens it next, alone.
+# Checks the file with another run of the program. Sets $refused to 1 if the file was refused,
+# otherwise to 0.
 holds() {
     refused=0
     if "$program" check "$file" "$told" put >"$where/check" 2>&1; then
@@ -27,15 +29,16 @@ holds() {
         [ ! -s "$told.0" ] || ! command -v ncdump >"$where/out" || same_dump
     else
         refused=1
-        grep -qE 'HDF5 may have left it damaged|HDF error' "$where/check" && [ "$(logs)" = "$n" ] && return
+        grep -qE 'HDF5 may have left the file damaged|HDF error' "$where/check" && [ "$(logs)" = "$n" ] && return
         cat "$where/check"
         return 1
     fi
 }
 same_dump() { ncdump "$file" >"$where/theirs" && ./ncmpidump "$file" >"$where/ours" && cmp "$where/theirs" "$where/ours"; }
 
-# every_point CRASH FIRST STEP: kills at each of these until one is behind the end. Some points, but
-# not all, must be such that the file is refused.
+# every_point CRASH FIRST STEP: kills the program at every STEP-th point, starting with FIRST, until
+# a run survives. Unless CRASH is `own`, some of these points must make the library refuse the file,
+# but not all of them.
 every_point() {
     local point tried=0 bad=0 none=0
     for ((point = $2; ; point += $3)); do
@@ -63,7 +66,7 @@ complete() {
     [ "$(logs)" = 0 ] && holds && cp "$file" "$where/logged.nc" && fresh &&
         PNETCDF_HINTS='' play write "$file" "$told" && ./cdfdiff "$where/logged.nc" "$file"
 }
-check "the file is that which there is without a log" complete
+check "a file written through a log equals one written without" complete
 
 waiting() {
     fresh
@@ -72,15 +75,15 @@ waiting() {
         "$program" check "$file" "$told" refused >"$where/words" && grep -q 'open it for writing once' "$where/words" &&
         holds && [ $refused = 0 ]
 }
-check "a reader is told of the log" waiting
+check "an open for reading reports the log" waiting
 
 step=5
 if [ "${NC4_KILLED-}" = all ]; then step=1; fi
-check "what was put is there after a kill" every_point own 2 $((2 * step + 1))
+check "no put is lost if a process is killed" every_point own 2 $((2 * step + 1))
 if strace -o "$where/trace" -e inject=pwrite64:signal=KILL:when=1 true >"$where/out" 2>&1; then
-    check "or, killed while HDF5 writes, it is refused" every_point in_hdf5 1 $step
+    check "a file is refused if a process was killed while HDF5 wrote" every_point in_hdf5 1 $step
 else
-    skip "or, killed while HDF5 writes, it is refused" "no strace"
+    skip "a file is refused if a process was killed while HDF5 wrote" "no strace"
 fi
 
 by_hand() {
@@ -90,15 +93,15 @@ by_hand() {
     ! "$program" check "$file" "$told" put >"$where/check" 2>&1 && grep -q 'was changed' "$where/check" &&
         ./ncmpilog replay -f -r -d "$file" "$files" && [ "$(logs)" = 0 ] && holds
 }
-check "ncmpilog replays it by force" by_hand
+check "ncmpilog replay -f replays a log into a changed file" by_hand
 
 n=3
 fresh
 export BURST_PUTS=10
 if play write "$file" "$told" >"$where/out" 2>&1; then
-    check "several that write are killed" every_point own 2 $((step == 1 ? 1 : 61))
+    check "no put is lost if one of several processes is killed" every_point own 2 $((step == 1 ? 1 : 61))
 else
-    skip "several that write are killed" "no netCDF-C for this MPI"
+    skip "no put is lost if one of several processes is killed" "no netCDF-C for this MPI"
 fi
 [ ! -f "$where/summary" ] || sed 's/^# */# /' "$where/summary"
 finish

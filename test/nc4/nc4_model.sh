@@ -1,17 +1,18 @@
 #!/bin/bash
-# netCDF-4 files, read without MPI: those that fit are as their classic twins, and what does not fit
-# is left out and named.
+# Tests reading and writing netCDF-4 files without MPI. If a file fits the classic model, it must
+# equal the classic file with the same contents. Objects that do not fit must be omitted and
+# reported by name.
 . "${srcdir:-.}/test/support/tap.sh"
 twin=$PWD/test/nc4/nc4_twin
 dir=$(scratch nc4_model) || exit 99
 trap 'rm -rf "$dir"' EXIT
 
-if ! command -v ncgen >/dev/null || NCMPI_NETCDF4='' "$twin" /dev/null | grep -q "needs netCDF-C\|without-netcdf4"; then
+if ! command -v ncgen >/dev/null || NCMPI_NETCDF4='' "$twin" /dev/null | grep -q "need netCDF-C\|without-netcdf4"; then
     echo "1..0 # SKIP no netCDF-C, or no ncgen"
     exit
 fi
 
-# make KIND NAME: a file of the CDL on standard input.
+# make KIND NAME: creates a file from the CDL on standard input.
 make() { ncgen -k "$1" -o "$dir/$2" - || exit 99; }
 
 fits='netcdf x {
@@ -25,41 +26,41 @@ data: b = 1, 2, 3, 4, 5, 6; ub = 250, 1, 2; c = "abcdefghijklmno"; s = 1, -2, 3;
 }'
 make nc4 fits.nc4 <<<"$fits"
 nccopy -k cdf5 "$dir/fits.nc4" "$dir/fits.nc" || exit 99
-check "types, attributes, records and values are the classic twin's" "$twin" "$dir"/fits.{nc4,nc}
+check "types, attributes, records and values equal the classic twin's" "$twin" "$dir"/fits.{nc4,nc}
 
 written() {
     "$twin" -w "$dir/written.nc4" "$dir/fits.nc" &&
         diff <(ncdump "$dir/written.nc4" | tail -n +2) <(ncdump "$dir/fits.nc" | tail -n +2)
 }
-check "written from its twin it is the same again, and to ncdump" written
+check "a netCDF-4 file written from its twin is printed equally by ncdump" written
 
 if command -v h5dump >/dev/null; then
     dumped() { h5dump -y -d /us "$dir/written.nc4" | tr -d ' \n' | grep -q 'DATA{65000,1,2}'; }
-    check "and to h5dump" dumped
+    check "h5dump reads the written file" dumped
 else
-    skip "and to h5dump" "there is none"
+    skip "h5dump reads the written file" "there is none"
 fi
 python=/usr/bin/python3
 if "$python" -c 'import netCDF4' 2>/dev/null; then
-    check "and to Python's netCDF4" "$python" -c 'import netCDF4, sys
+    check "Python's netCDF4 reads the written file" "$python" -c 'import netCDF4, sys
 f = netCDF4.Dataset(sys.argv[1])
 assert f["l"][:].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, -10]] and f["c"].units == "m"' "$dir/written.nc4"
 else
-    skip "and to Python's netCDF4" "there is none"
+    skip "Python's netCDF4 reads the written file" "there is none"
 fi
 
 if "$python" -c 'import h5py' 2>/dev/null; then
-    check "and to h5py" "$python" -c 'import h5py, sys
+    check "h5py reads the written file" "$python" -c 'import h5py, sys
 f = h5py.File(sys.argv[1], "r")
 assert f["l"][:].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, -10]] and f["us"][:].tolist() == [65000, 1, 2]
 assert f["c"].attrs["units"] == b"m" and f["f"].attrs["range"].tolist() == [1.5, 2.5]
 assert f["ul"].dtype == "u8" and f["d"][:].tolist() == [1.5, 9.5]' "$dir/written.nc4"
 else
-    skip "and to h5py" "there is none"
+    skip "h5py reads the written file" "there is none"
 fi
 
 chunked() { nccopy -k nc4 -d 4 -s -c x/2,y/3 "$dir/fits.nc" "$dir/chunked.nc4" && "$twin" "$dir/chunked.nc4" "$dir/fits.nc"; }
-check "so they are behind chunks and filters" chunked
+check "chunked and filtered values equal the classic twin's" chunked
 
 nc7='netcdf x { dimensions: t = UNLIMITED; variables: short s(t); data: s = 1, 2, 3; }'
 make nc7 classic.nc4 <<<"$nc7"
@@ -74,9 +75,9 @@ make cdf5 several.nc <<'X'
 netcdf x { dimensions: a = 3; b = UNLIMITED; c = 2;
 variables: int v(b, a); int w(c); data: v = 1, 2, 3, 4, 5, 6; w = 7, 8; }
 X
-check "of several dimensions without limit the first that can be is the records'" "$twin" "$dir"/several.{nc4,nc}
+check "the first possible one of several unlimited dimensions has the records" "$twin" "$dir"/several.{nc4,nc}
 
-# ncgen pads the rows, so that all variables are as long.
+# ncgen would pad the rows to equal lengths, so Python writes this file.
 inner='
 import netCDF4, numpy, sys
 d = netCDF4.Dataset(sys.argv[1], "w")
@@ -91,9 +92,9 @@ variables: int n(a); int w(x, a); int z(b, a, y);
 data: n = 1, 2, 3, 4; w = 0, 1, _, _, 2, 3, _, _, 4, 5; z = 0, 1, 2, 3, _, _, _, _, 4, 5, 6, 7; }
 X
 if /usr/bin/python3 -c "$inner" "$dir/inner.nc4" 2>/dev/null; then
-    check "what was not put of an inner dimension reads as fill values" "$twin" "$dir"/inner.{nc4,nc}
+    check "unwritten values of an inner dimension read as fill values" "$twin" "$dir"/inner.{nc4,nc}
 else
-    skip "what was not put of an inner dimension reads as fill values" "no netCDF4 for Python"
+    skip "unwritten values of an inner dimension read as fill values" "no netCDF4 for Python"
 fi
 
 make nc4 odd.nc4 <<'X'
@@ -118,19 +119,19 @@ named() {
     done
     [ $bad = 0 ]
 }
-check "groups, strings and types of users are left out and named" named
+check "omitted groups, strings and user-defined types are named" named
 
 many() {
     { echo 'netcdf x {'; for i in $(seq 100); do echo "group: a_group_number_$i { }"; done; echo '}'; } |
         make nc4 many.nc4 && [ "$("$twin" "$dir/many.nc4" | grep -c '^group a_group_number_[0-9]*$')" = 100 ]
 }
-check "each of many is named" many
+check "each of many omitted objects is named" many
 
 refuses() { ! "$twin" "$1" && "$twin" "$1" | grep -q "$2"; }
-check "a classic file is not taken" refuses "$dir/fits.nc" "fits.nc is not in HDF5 format"
+check "netCDF-C refuses a classic file" refuses "$dir/fits.nc" "fits.nc is not in HDF5 format"
 head -c 300 "$dir/fits.nc4" >"$dir/short.nc4"
-check "a file that is cut off is an error of netCDF-C's, in its words" refuses "$dir/short.nc4" "short.nc4, netCDF-C (libnetcdf"
-check "so is one that is not there" refuses "$dir/none.nc4" "No such file"
+check "a truncated file returns netCDF-C's message" refuses "$dir/short.nc4" "short.nc4, netCDF-C (libnetcdf"
+check "a missing file returns netCDF-C's message" refuses "$dir/none.nc4" "No such file"
 
 elsewhere() { NCMPI_NETCDF4=libnothing.so.1 refuses "$dir/fits.nc4" "netCDF-C, which was not found.*Debian: libnetcdf19"; }
 check "without netCDF-C the error says what to install" elsewhere

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Runs the conformance matrix with netCDF-4 files in the place of classic ones: NC_NETCDF4 for CDF-5,
-# and its classic model for the others. Settings: test/support/suites.sh.
+# Runs the conformance matrix with netCDF-4 files instead of classic ones: NC_NETCDF4 in place of
+# CDF-5, and netCDF-4's classic model in place of the other formats. For the settings, see
+# test/support/suites.sh.
 #
-# NC4_SUITES=all: every test that can be; else a few.
+# NC4_SUITES=all runs all applicable tests instead of a few.
 set -u
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/suites.sh"
@@ -12,37 +13,39 @@ if NCMPI_TEST_PROCS=1 NCMPI_TEST_ONLY="abort removes" "$BASH" "${srcdir:-.}/test
     exit
 fi
 export NCMPI_TEST_NETCDF4=1
-[ "${NC4_SUITES-}" = all ] || NCMPI_TEST_PROCS=1 # not everywhere can several write
+[ "${NC4_SUITES-}" = all ] || NCMPI_TEST_PROCS=1 # not every netCDF-C supports several writing processes
 export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1}
-# Left out: what looks at the bytes of a classic file, reckons with subfiles or MPI-IO's hints,
-# or would take netCDF-C's own way of quantizing for another one.
+# Skips tests that examine the bytes of a classic file, that expect subfiles or MPI-IO's hints, or
+# that require the library's own quantization rather than netCDF-C's.
 suites_rooms=api
 suites_but='/(bad_input|cdl_headers|file_layout|promises|records|redefine|quantize_netcdf)\.'
-# Names of cases, and why:
+# Cases that are skipped, with the reasons:
 but=(
-    "a file-system prefix is stripped" # they ask for the classic format's number
+    "a file-system prefix is stripped" # this case and the next expect a classic format number
     "format and version"
-    "a name has a longest length" # netCDF-C's is shorter by a byte
-    "dimension lengths have bounds" # other ones
-    "wide records end before 2^63" # likewise; HDF5 computes for hours with strides of 2^59
-    "starts beyond all offsets" # these four: the classic model has as many records as netCDF-4 itself
-    "records to fill beyond all offsets"
-    "records that become too long"
-    "the last record there can be"
-    "after reopening every variable is in fill mode" # a netCDF-4 file tells fill modes
+    "names have a maximum length" # netCDF-C's limit is one byte less
+    "dimension lengths have bounds" # the bounds differ
+    "wide records end before 2^63" # the bounds differ; HDF5 computes for hours with strides of 2^59
+    "starts beyond all offsets are refused" # also the next three: netCDF-4 has other limits on records
+    "filling records beyond all offsets is refused"
+    "records that become too long are refused"
+    "the last possible record can be written"
+    "after reopening every variable is in fill mode" # also the next one: netCDF-4 files store fill modes
     "records appended to a reopened file are filled"
-    "bytes of headers and filling are counted" # HDF5 counts nothing
-    "a pending request is small" # a buffer of 4 MiB beside it
-    "a file that is opened again goes on" # netCDF-C quantizes what says so
+    "bytes of headers and filling are counted" # HDF5 does not count bytes
+    "a pending request uses little memory" # netCDF-C adds a buffer of 4 MiB
+    "a reopened file is quantized as before" # netCDF-C quantizes if it finds the attributes
 )
 if [ "$NCMPI_TEST_PROCS" != 1 ]; then
-    # Of files that are open in parallel one thread may make calls at a time.
-    but+=("quantized, collective calls of threads on different datasets") # this name has the plain one's in it
-    # Where several processes write, independent puts do not add records.
-    but+=("interleaved columns in any order" "record variables" "a fixed variable and records")
-    but+=("attributes of process 0 hold in data mode" "records that are not there" "records grow at the wait")
-    but+=("data is moved between post and wait" "several variables in one call" "quantized, all threads on one dataset")
-    but+=("too many files are an error") # of other kinds, as with a log below, and after minutes
+    # Only one thread at a time may call functions on files that are open in parallel.
+    but+=("quantized, threads make collective calls on different datasets") # not without "quantized", which would match other cases
+    # If several processes write, independent puts cannot add records.
+    but+=("interleaved columns are put in any order" "file types select records"
+        "file types select elements of a fixed-size variable and of records")
+    but+=("attributes of process 0 take precedence in data mode" "file types beyond the last record are refused"
+        "records are added by the wait")
+    but+=("data is moved between post and wait" "one call accesses several variables" "quantized, all threads use one dataset")
+    but+=("too many files are an error") # returns other errors (see below), and takes minutes
 fi
 NCMPI_TEST_BUT=$(IFS='|'; echo "${but[*]}")
 export NCMPI_TEST_BUT
@@ -51,7 +54,7 @@ check "the conformance matrix passes on netCDF-4 files" suites ''
 if [ "${NC4_SUITES-}" = all ]; then
     where=$(scratch suites) || exit 99
     trap 'rm -rf "$where"' EXIT
-    NCMPI_TEST_BUT+='|too many files are an error' # of other kinds: HDF5 may be the first to lack one
-    check "and with their puts in a log" suites "nc_burst_buf=enable;nc_burst_buf_dirname=$where"
+    NCMPI_TEST_BUT+='|too many files are an error' # HDF5 may run out of files first, with a different error
+    check "the conformance matrix passes on netCDF-4 files with logs" suites "nc_burst_buf=enable;nc_burst_buf_dirname=$where"
 fi
 finish

@@ -1,12 +1,13 @@
-/* nc4_twin FILE4 [CLASSIC]: reads a netCDF-4 file by the rooms without MPI, says what is
- * left out of it, and compares definitions and all values with those of a CDF-5 file.
- * nc4_twin -w FILE4 CLASSIC makes the netCDF-4 file first, of the other one. */
+/* nc4_twin FILE4 [CLASSIC]: reads a netCDF-4 file with the modules that do not use MPI,
+ * and prints which objects were omitted. If CLASSIC, a CDF-5 file, is given, compares its
+ * definitions and all values with those of FILE4. With -w, first creates FILE4 from
+ * CLASSIC. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
-#include "base_hints_table.h"
+#include "hints_table.h"
 #include "cdf.h"
 #include "nc4.h"
 
@@ -20,8 +21,8 @@ static unsigned char *read_file(const char *path, size_t *length)
     return bytes;
 }
 
-/* Moves a variable from or to the netCDF-4 file, one record at a time or all of it: what
- * is read has to be in the classic file, too. */
+/* Reads or writes a variable of the netCDF-4 file, either record by record or as a whole.
+ * Values that are read must equal those in the classic file. */
 static int move_values(const struct nc4_file *f, const struct cdf_header *h,
                        const struct cdf_header *twin, const unsigned char *bytes,
                        int varid, bool put)
@@ -55,7 +56,7 @@ static int write_file(const char *path, const char *classic)
     struct cdf_header h;
     int err = cdf_decode(&h, bytes, length, (int64_t)length, NULL), bad = 0;
     if (err == NC_NOERR) err = nc4_create(&f, path, NC_CLOBBER);
-    if (err == NC_NOERR) err = nc4_define(&f, &h, &(struct nc4_storing){0});
+    if (err == NC_NOERR) err = nc4_define(&f, &h, &(struct nc4_storage){0});
     if (err != NC_NOERR) puts(base_error_text(err));
     for (int id = 0; id < h.nvars && err == NC_NOERR && !bad; id++)
         bad = move_values(&f, &h, &h, bytes, id, true);
@@ -65,13 +66,14 @@ static int write_file(const char *path, const char *classic)
     return err != NC_NOERR || bad;
 }
 
-/* The definitions are the twin's; and places as a program that makes it is told. */
+/* Compares the definitions with those of the classic file. The offsets must be those in a
+ * newly created classic file. */
 static int compare_headers(const struct cdf_header *h, const unsigned char *bytes,
                            size_t length, struct cdf_difference *d)
 {
-    static const struct cdf_room room = {.header_minfree = CDF_SOME_ROOM,
-                                         .fixed_align = BASE_FIXED_ALIGN,
-                                         .record_align = BASE_RECORD_ALIGN};
+    static const struct cdf_padding room = {.header_minfree = CDF_DEFAULT_PADDING,
+                                            .fixed_align = HINTS_FIXED_ALIGN,
+                                            .record_align = HINTS_RECORD_ALIGN};
     struct cdf_header made;
     int err = cdf_decode(&made, bytes, length, (int64_t)length, NULL);
     if (err != NC_NOERR) return err;
@@ -114,7 +116,7 @@ int main(int argc, char **argv)
         puts(base_error_text(err));
         return 1;
     }
-    if (f.left != NULL) printf("left out:\n%s", f.left);
+    if (f.omitted != NULL) printf("left out:\n%s", f.omitted);
     if (argc > 2) bad = compare(&f, &h, argv[2]);
     cdf_free(&h);
     return nc4_close(&f) != NC_NOERR || bad;

@@ -1,7 +1,6 @@
-/* Opens a file for reading and prints, on the last process, the texts of the errors for
- * things that it is asked for:
- *
- *     nc4_words FILE [dimension NAME | variable NAME | attribute VARIABLE:NAME]... */
+/* nc4_words FILE [dimension NAME | variable NAME | attribute VARIABLE:NAME]... Opens a
+ * file for reading, looks these objects up, and prints the error messages on the last
+ * process. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

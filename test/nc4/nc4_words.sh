@@ -1,12 +1,13 @@
 #!/bin/bash
-# Where a netCDF-4 file is not as a classic one would be, the library says so: in the report, how the
-# file was opened and that nothing was staged; in the text of an error, what was left out of the file.
+# Tests the messages about netCDF-4 files. The report must state how the file was opened, and that
+# nothing was staged. If an object is not found, the message must state whether the file contains it
+# but the library omitted it.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 dir=$(scratch nc4_words) || exit 99
 trap 'launch_kill; rm -rf "$dir"' EXIT
 if ! command -v ncgen >/dev/null ||
-    test/nc4/nc4_twin /dev/null | grep -q "needs netCDF-C\|without-netcdf4"; then
+    test/nc4/nc4_twin /dev/null | grep -q "need netCDF-C\|without-netcdf4"; then
     echo "1..0 # SKIP no netCDF-C, or no ncgen"
     exit
 fi
@@ -18,7 +19,7 @@ data: i = 1, 2; }
 X
 ncgen -k cdf5 -o "$dir/a.nc" - <<<'netcdf a { dimensions: x = 2; variables: int i(x); data: i = 1, 2; }' || exit 99
 
-# words N FILE THING...: on N processes, with a report.
+# words N FILE THING...: runs nc4_words on N processes, with a report.
 words() {
     local n=$1 file=$2
     shift 2
@@ -26,23 +27,23 @@ words() {
     PNETCDF_REPORT=$dir/report launch "$n" test/nc4/nc4_words "$dir/$file" "$@"
 }
 
-own='each process opens this netCDF-4 file for itself, with '
-staged='nothing is staged: where values lie in a netCDF-4 file only HDF5 knows'
-# reports LINE COUNT: has the report this line so many times?
+own='each process opens this netCDF-4 file independently, with '
+staged='nothing is staged, because only HDF5 knows the offsets of values in a netCDF-4 file'
+# reports LINE COUNT: succeeds if the report has this line COUNT times.
 reports() { [ "$(grep -cF "$1" "$dir/report")" = "$2" ] || { cat "$dir/report"; false; }; }
 
 opened() {
     words 3 a.nc4 && reports "$own" 1 && reports "$staged" 0 &&
         words 1 a.nc4 && reports "$own" 0 && words 3 a.nc && reports "$own" 0
 }
-check "the report says that each process opens the file for itself" opened
+check "the report says that each process opens the file independently" opened
 
 serial=libnetcdf.so.19
 if NCMPI_NETCDF4=$serial test/nc4/nc4_twin /dev/null | grep -q 'which was not found'; then
-    skip "and with which netCDF-C, a serial one" "$serial is not here"
+    skip "the report names a serial netCDF-C" "$serial is not here"
 else
     by_serial() { NCMPI_NETCDF4=$serial words 3 a.nc4 && reports "$own$serial" 1; }
-    check "and with which netCDF-C, a serial one" by_serial
+    check "the report names a serial netCDF-C" by_serial
 fi
 
 staging() {
@@ -51,17 +52,17 @@ staging() {
     words 3 a.nc4 && reports "$staged" 1 && words 1 a.nc4 && reports "$staged" 1 &&
         words 3 a.nc && reports "$staged" 0
 }
-check "and that nothing is staged, where that was wanted" staging
+check "the report says that nothing is staged" staging
 
-# says THING LINE: the error for it has this line of what was left out at its end.
+# says KIND NAME LINE: succeeds if the error message for the object ends with this line.
 says() {
     local text
     text=$(words 3 a.nc4 "${@:1:2}") || return 1
     echo "$text"
-    [[ $text == *"it was left out of this netCDF-4 file: $3)" ]]
+    [[ $text == *"omitted from this netCDF-4 file: $3)" ]]
 }
 while IFS='|' read -r kind name why; do
-    check "the error for $kind $name says why it is not there" says "$kind" "$name" "$kind $name ($why)"
+    check "the error for $kind $name gives the reason for its omission" says "$kind" "$name" "$kind $name ($why)"
 done <<'X'
 dimension|e|of length 0
 variable|n|a dimension of length 0
@@ -74,8 +75,8 @@ says_nothing() {
     local text
     text=$(words 3 "$@") || return 1
     echo "$text"
-    [ -n "$text" ] && [[ $text != *"left out"* ]]
+    [ -n "$text" ] && [[ $text != *"omitted"* ]]
 }
 nothing_more() { says_nothing a.nc4 variable none && says_nothing a.nc variable s; }
-check "the error for what never was there says no such thing" nothing_more
+check "the error for an object not in the file gives no reason" nothing_more
 finish

@@ -1,5 +1,5 @@
-/* The processes of a node: found once, with memory that they share, and words in it that
- * they wait for. */
+/* Tests the node module: the processes on a node and the memory that they share, with
+ * barriers, counters, words to wait on, references, and simulated nodes. */
 #include "node.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 
 enum { WORDS = 3, ROUNDS = 500 };
 
-/* What the processes share. */
+/* The contents of the shared memory. */
 struct shared {
     struct node_word words[WORDS];
-    int64_t numbers[]; /* one of each process */
+    int64_t numbers[]; /* one element per process */
 };
 
 struct place {
@@ -45,7 +45,7 @@ static bool begin(struct place *p, int64_t node_procs)
     MPI_Barrier(p->node->comm);
     node_memory_sync(&p->memory);
     p->counter = (struct node_counter){.word = &p->shared->words[0],
-                                       .all = p->node->nprocs,
+                                       .expected = p->node->nprocs,
                                        .spins = node_spins(p->node->nprocs)};
     return true;
 }
@@ -58,38 +58,39 @@ static void end(struct place *p)
     CHECK_EQ(0, base_mem_in_use());
 }
 
-/* What a process wrote before it arrived is seen by those that have met it. */
-static void they_meet(void)
+/* A store before a barrier must be visible to all processes after the barrier. */
+static void stores_before_a_barrier_are_visible_after_it(void)
 {
     struct place p;
     if (!begin(&p, 0)) return;
     for (int round = 1; round <= ROUNDS; round++) {
         p.shared->numbers[p.node->rank] = round;
-        node_meet_all(&p.counter);
+        node_barrier_all(&p.counter);
         for (int rank = 0; rank < p.node->nprocs; rank++)
             CHECK_EQ(round, p.shared->numbers[rank]);
-        node_meet_all(&p.counter);
+        node_barrier_all(&p.counter);
     }
     end(&p);
 }
 
-/* One goes ahead by as many times as it likes; the others' counts are told apart. */
-static void times_are_counted(void)
+/* Arrivals are counted, so a process may arrive several times before the others wait for
+ * it. */
+static void arrivals_are_counted(void)
 {
     struct place p;
     if (!begin(&p, 0)) return;
-    p.counter.all = 1;
+    p.counter.expected = 1;
     for (int i = 0; i < ROUNDS && p.node->rank == 0; i++)
         node_arrive(&p.counter);
     node_await(&p.counter, 1);
     node_await(&p.counter, ROUNDS);
-    node_settle(&p.counter, ROUNDS);
+    node_end_call(&p.counter, ROUNDS);
     CHECK_EQ(ROUNDS, p.counter.since);
     end(&p);
 }
 
-/* Who waits for a word is woken, however it is changed. */
-static void a_word_is_waited_for(void)
+/* A process that waits on a word must wake up whenever the word changes. */
+static void a_waiting_process_wakes_up_when_a_word_changes(void)
 {
     struct place p;
     if (!begin(&p, 0)) return;
@@ -108,7 +109,7 @@ static void a_word_is_waited_for(void)
     end(&p);
 }
 
-static void one_changes_it(void)
+static void one_of_several_processes_changes_a_word(void)
 {
     struct place p;
     if (!begin(&p, 0)) return;
@@ -121,20 +122,21 @@ static void one_changes_it(void)
     end(&p);
 }
 
-/* All layers of a dataset have the same one; what outlives the dataset holds it on. */
-static void it_is_found_once(void)
+/* All layers of a dataset share one node object. A reference keeps the object valid after
+ * the dataset is closed. */
+static void layers_of_a_dataset_share_one_node_object(void)
 {
     struct place p;
     int64_t lacking;
     int err;
     if (!begin(&p, 0)) return;
-    struct node *again = node_find_all(&p.ds, &err, &lacking), *kept = node_hold(again);
+    struct node *again = node_find_all(&p.ds, &err, &lacking), *kept = node_retain(again);
     CHECK_NC(NC_NOERR, err);
     CHECK(again == p.node);
     node_release_all(again);
     end(&p);
     struct dataset next = {.comm = MPI_COMM_WORLD, .node = node_new()};
-    node_take_over(&next, kept);
+    node_assign(&next, kept);
     CHECK(next.node == kept);
     MPI_Barrier(kept->comm);
     node_release_all(kept);
@@ -142,8 +144,8 @@ static void it_is_found_once(void)
     CHECK(next.node == NULL);
 }
 
-/* As if a node had two processes. */
-static void it_is_divided(void)
+/* nc_node_procs=2 divides a node into parts of two processes. */
+static void nc_node_procs_divides_a_node(void)
 {
     struct place p;
     if (!begin(&p, 2)) return;
@@ -152,8 +154,9 @@ static void it_is_divided(void)
     end(&p);
 }
 
-/* What some lack is nobody's; it is looked for again. */
-static void it_is_lost_and_found(void)
+/* If any process fails to get the node object, all processes release it and get it
+ * again. */
+static void a_failure_on_one_process_drops_the_node_object_on_all(void)
 {
     struct place p;
     int64_t lacking;
@@ -161,23 +164,28 @@ static void it_is_lost_and_found(void)
     if (!begin(&p, 0)) return;
     MPI_Comm comm = p.node->comm;
     node_memory_free_all(&p.memory);
-    node_lose(&p.ds);
+    node_abandon(&p.ds);
     CHECK(!p.ds.node->found);
     p.node = node_find_all(&p.ds, &err, &lacking);
     CHECK_NC(NC_NOERR, err);
     CHECK(p.node == p.ds.node && p.node->comm != comm);
-    MPI_Comm_free(&comm); /* all have it here */
+    MPI_Comm_free(&comm); /* the communicator must be the same on all processes */
     end(&p);
 }
 
 static const struct check_test tests[] = {
-    {"they meet", they_meet, 0},
-    {"times are counted", times_are_counted, 0},
-    {"a word is waited for", a_word_is_waited_for, 0},
-    {"one changes it", one_changes_it, 0},
-    {"it is found once", it_is_found_once, 0},
-    {"it is divided", it_is_divided, 0},
-    {"it is lost and found", it_is_lost_and_found, 0},
+    {"stores before a barrier are visible after it",
+     stores_before_a_barrier_are_visible_after_it, 0},
+    {"arrivals are counted", arrivals_are_counted, 0},
+    {"a waiting process wakes up when a word changes",
+     a_waiting_process_wakes_up_when_a_word_changes, 0},
+    {"one of several processes changes a word", one_of_several_processes_changes_a_word,
+     0},
+    {"layers of a dataset share one node object",
+     layers_of_a_dataset_share_one_node_object, 0},
+    {"nc_node_procs divides a node", nc_node_procs_divides_a_node, 0},
+    {"a failure on one process drops the node object on all",
+     a_failure_on_one_process_drops_the_node_object_on_all, 0},
     {NULL, NULL, 0},
 };
 

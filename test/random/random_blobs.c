@@ -1,33 +1,36 @@
-/* Random programs with blobs and without: each is run twice, with the same random
- * numbers, and in the end all values are the same, those that nobody has put too, and the
- * file that is made of the subfiles is the other one, byte for byte.
+/* Runs random programs with and without blobs. Each program runs twice with the same
+ * random numbers: once with a plain file, and once with subfiles, compressed or not.
+ * Afterwards both datasets must have the same values, including those that were never
+ * put. Joining the subfiles must yield a file that is identical to the plain one.
  *
- * NCMPI_RANDOM_PROGRAMS=N runs N programs for each format and count of processes (default
- * 4), NCMPI_TEST_SEED gives the first seed. */
+ * NCMPI_RANDOM_PROGRAMS=N runs N programs for each format and process count (default 4);
+ * NCMPI_TEST_SEED sets the first seed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pnetcdf_ext.h"
+#include "api_calls.h"
 #include "random_access.h"
-#include "util_classic.h"
 
-/* One run of a program. */
+/* A run of a program. */
 struct twin {
     const char *path;
     bool blobs;
-    int subfiles;         /* of those with blobs */
-    const char *compress; /* likewise: the hint, or "" */
+    int subfiles;         /* number of subfiles if `blobs` is set */
+    const char *compress; /* compression hint if `blobs` is set, or "" */
     int ncid;
     struct model m;
-    int natts, first_att; /* those from first_att up to natts are there */
+    int natts, first_att; /* attributes first_att to natts - 1 currently exist */
 };
 
-static int program; /* its number */
+static int program; /* number of the current program, for messages */
 
 /* ---- opening and closing ---- */
 
-/* What it is joined by is drawn by both twins. */
+/* Returns the hints for one twin. Randomly chooses how to join the subfiles. Both twins
+ * make this choice, so that they consume the same random numbers, but it affects only the
+ * twin with subfiles, and only if `joins` is set. */
 static MPI_Info draw_hints(const struct twin *t, bool joins)
 {
     static const char *const joined[] = {"", ";nc_blob_join=close",
@@ -47,12 +50,10 @@ static void open_all(struct twin *t)
     CHECK_NC(NC_NOERR,
              ncmpi_open(MPI_COMM_WORLD, check_path(t->path), NC_WRITE, info, &t->ncid));
     MPI_Info_free(&info);
-    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(t->ncid, 1 << 20));
 }
 
 static void close_all(struct twin *t)
 {
-    CHECK_NC(NC_NOERR, ncmpi_buffer_detach(t->ncid));
     CHECK_NC(NC_NOERR, ncmpi_close(t->ncid));
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path(t->path)));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -74,7 +75,8 @@ static void add_dim(struct twin *t)
     m->length[m->ndims++] = length;
 }
 
-/* Half of them have records, if there can be some. */
+/* Chooses a variable's dimensions at random. If there is an unlimited dimension, half of
+ * the variables are record variables. */
 static int draw_dims(const struct model *m, int *dimids)
 {
     int n = 0, ndims = m->ndims == 0 ? 0 : (int)check_random(MAX_RANK);
@@ -124,7 +126,7 @@ static void rename_var(struct twin *t)
     int id = (int)check_random((uint64_t)t->m.nvars);
     snprintf(name, sizeof name, "v%d", t->m.names++);
     CHECK_NC(NC_NOERR, ncmpi_inq_varname(t->ncid, id, before));
-    if (strlen(name) <= strlen(before)) /* else it may be too long for data mode */
+    if (strlen(name) <= strlen(before)) /* data mode does not allow longer names */
         CHECK_NC(NC_NOERR, ncmpi_rename_var(t->ncid, id, name));
 }
 
@@ -158,10 +160,12 @@ static void redefine(struct twin *t)
 
 /* ---- values ---- */
 
-static void none(void *to, int varid, const struct model_var *v, const struct slab *s,
-                 int write)
+/* The mirror function for random_put. It does nothing, because there is no second
+ * dataset. */
+static void none(void *to, int varid, const struct model_var *v,
+                 const struct plan_slab *s)
 {
-    (void)to, (void)varid, (void)v, (void)s, (void)write;
+    (void)to, (void)varid, (void)v, (void)s;
 }
 
 static void put(struct twin *t)
@@ -174,47 +178,41 @@ static void get(struct twin *t)
     if (t->m.nvars > 0) random_get(t->ncid, &t->m);
 }
 
-/* What was known of the record is no longer. */
+/* Fills a record of a variable. Afterwards the model treats the record's values as
+ * unknown. */
 static void fill_record(struct twin *t)
 {
     int no_fill = 1, id = (int)check_random((uint64_t)t->m.nvars + 1);
-    MPI_Offset record = (MPI_Offset)check_random(MAX_RECORDS);
+    int64_t record = (int64_t)check_random(MAX_RECORDS);
     if (id == t->m.nvars || !t->m.vars[id].is_record) return;
     struct model_var *v = &t->m.vars[id];
     CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(t->ncid, id, &no_fill, NULL));
     if (no_fill) return;
     CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(t->ncid, id, record));
-    MPI_Offset n = v->nelems / MAX_RECORDS;
+    const int64_t n = v->nelems / MAX_RECORDS;
     memset(v->known + record * n, 0, (size_t)n * sizeof *v->known);
     if (record >= t->m.numrecs) t->m.numrecs = record + 1;
 }
 
-/* Process 0 puts a slab by itself. */
+/* Puts a slab on process 0 only. */
 static void put_alone(struct twin *t)
 {
-    struct slab s = {.start = {0}};
+    uint64_t values[MOST];
+    struct plan_slab s;
     struct model *m = &t->m;
     if (m->nvars == 0) return;
     int id = (int)check_random((uint64_t)m->nvars), write = ++m->writes;
     struct model_var *v = &m->vars[id];
     (void)model_random_slab(m, v, true, &s);
-    MPI_Offset n = slab_nelems(v, &s);
-    double *values = malloc((size_t)n * sizeof *values);
-    char *text = malloc((size_t)n);
-    for (MPI_Offset i = 0; i < n && values != NULL && text != NULL; i++)
-        text[i] = (char)(values[i] = model_value(v, write, slab_element(v, &s, i)));
-    if (check.rank == 0)
-        CHECK_NC(NC_NOERR, v->type == NC_CHAR
-                               ? ncmpi_put_vars_text_all(t->ncid, id, s.start, s.count,
-                                                         s.stride, text)
-                               : ncmpi_put_vars_double_all(t->ncid, id, s.start, s.count,
-                                                           s.stride, values));
-    model_write(m, v, &s, write);
-    free(values);
-    free(text);
+    struct access a = random_call(t->ncid, m, id, true, &s, false);
+    a.values = values;
+    random_set_values(&a, v, write);
+    if (check.rank == 0) CHECK_NC(NC_NOERR, access_run(&a));
+    model_write(m, v, &s, write, a.memory);
 }
 
-/* Another job, of one process, adds to the dataset. */
+/* Closes the dataset. Then process 0 opens it alone, as another job would, and puts
+ * values. */
 static void another_job(struct twin *t)
 {
     MPI_Info info = draw_hints(t, false);
@@ -252,7 +250,6 @@ static void run(struct twin *t)
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path(t->path),
                                     NC_CLOBBER | check.cmode, info, &t->ncid));
     MPI_Info_free(&info);
-    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(t->ncid, 1 << 20));
     define(t, 4 + (int)check_random(8));
     for (int steps = 4 + (int)check_random(20); steps > 0; steps--)
         kinds[check_random(sizeof kinds / sizeof kinds[0])](t);
@@ -261,33 +258,28 @@ static void run(struct twin *t)
 
 /* ---- comparing ---- */
 
-static MPI_Datatype own_type(nc_type type)
-{
-    const MPI_Datatype types[] = {
-        MPI_DATATYPE_NULL, MPI_SIGNED_CHAR,   MPI_CHAR,
-        MPI_SHORT,         MPI_INT,           MPI_FLOAT,
-        MPI_DOUBLE,        MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT,
-        MPI_UNSIGNED,      MPI_LONG_LONG_INT, MPI_UNSIGNED_LONG_LONG};
-    return types[type];
-}
-
-/* The values of a slab in both datasets. */
+/* Compares the values of a slab in both datasets. */
 static void compare_slab(int a, int b, int id, const struct model_var *v,
-                         const struct slab *s)
+                         const struct plan_slab *s)
 {
-    MPI_Offset n = slab_nelems(v, s);
+    MPI_Offset n = plan_slab_size(s), start[MAX_RANK], count[MAX_RANK];
     double *ours = calloc((size_t)n + 1, sizeof *ours),
            *theirs = calloc((size_t)n + 1, sizeof *theirs);
-    MPI_Datatype type = own_type(v->type);
-    CHECK_NC(NC_NOERR, ncmpi_get_vara_all(a, id, s->start, s->count, ours, n, type));
-    CHECK_NC(NC_NOERR, ncmpi_get_vara_all(b, id, s->start, s->count, theirs, n, type));
+    MPI_Datatype type = calls_types[plan_memory_of(v->type)].mpi();
+    for (int d = 0; d < s->ndims; d++) {
+        start[d] = s->start[d];
+        count[d] = s->count[d];
+    }
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_all(a, id, start, count, ours, n, type));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_all(b, id, start, count, theirs, n, type));
     if (!CHECK_BYTES(ours, theirs, (size_t)n * sizeof *ours))
         printf("# program %d, variable %d\n", program, id);
     free(ours);
     free(theirs);
 }
 
-/* Divided along each dimension, and all of it. */
+/* Compares the values of all variables, which are read both as a whole and in shares
+ * along each dimension. */
 static void compare_values(MPI_Comm comm, const struct model *m,
                            const char *const path[2])
 {
@@ -299,14 +291,14 @@ static void compare_values(MPI_Comm comm, const struct model *m,
                                       MPI_INFO_NULL, &ncid[i]));
     for (int id = 0; id < m->nvars; id++) {
         const struct model_var *v = &m->vars[id];
-        struct slab whole = {.start = {0}};
+        struct plan_slab whole = {.ndims = v->ndims};
         for (int d = 0; d < v->ndims; d++) {
             whole.stride[d] = 1;
             whole.count[d] = d == 0 && v->is_record ? m->numrecs : v->shape[d];
         }
         compare_slab(ncid[0], ncid[1], id, v, &whole);
         for (int d = 0; d < v->ndims; d++) {
-            struct slab part = model_share(v, &whole, d, rank, nprocs);
+            struct plan_slab part = plan_slab_share(&whole, d, rank, nprocs);
             compare_slab(ncid[0], ncid[1], id, v, &part);
         }
     }
@@ -314,33 +306,12 @@ static void compare_values(MPI_Comm comm, const struct model *m,
         CHECK_NC(NC_NOERR, ncmpi_close(ncid[i]));
 }
 
-/* As ncmpijoin does, if that has not been done. */
-static const char *one_file(const char *name)
-{
-    static const char joined[] = "joined.nc";
-    static unsigned char piece[1 << 16];
-    struct util_classic c;
-    if (!CHECK_EQ(0, util_classic_open(&c, "random_blobs", check_path(name))))
-        return name;
-    if (c.base > 0) {
-        FILE *f = fopen(check_path(joined), "w");
-        CHECK(f != NULL);
-        for (int64_t at = 0, n = 1; f != NULL && n > 0; at += n) {
-            n = util_classic_read(&c, at, piece, sizeof piece);
-            if (CHECK(n >= 0)) CHECK_EQ(n, (int64_t)fwrite(piece, 1, (size_t)n, f));
-        }
-        if (f != NULL) CHECK_EQ(0, fclose(f));
-        name = joined;
-    }
-    util_classic_close(&c);
-    return name;
-}
-
 static void compare_files(const char *const path[2])
 {
     char first[4200], second[4200];
     snprintf(first, sizeof first, "%s", check_path(path[0]));
-    snprintf(second, sizeof second, "%s", check_path(one_file(path[1])));
+    snprintf(second, sizeof second, "%s",
+             random_join(check_path(path[1]), check_path("joined.nc")));
     if (!check_same_files(first, second)) printf("# program %d\n", program);
 }
 

@@ -1,8 +1,7 @@
-/* The model of a random program. */
+/* Implements random_model.h: draws slabs, and records which values were written. */
 #include "random_model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void model_free(struct model *m)
 {
@@ -13,7 +12,7 @@ void model_free(struct model *m)
     *m = (struct model){0};
 }
 
-void model_add_var(struct model *m, nc_type type, int ndims, const int *dimids)
+void model_add_var(struct model *m, int type, int ndims, const int *dimids)
 {
     struct model_var *v = &m->vars[m->nvars++];
     *v = (struct model_var){.type = type, .ndims = ndims, .nelems = 1};
@@ -30,112 +29,44 @@ void model_add_var(struct model *m, nc_type type, int ndims, const int *dimids)
 }
 
 bool model_random_slab(const struct model *m, const struct model_var *v, bool put,
-                       struct slab *s)
+                       struct plan_slab *s)
 {
     bool some = true;
+    *s = (struct plan_slab){.ndims = v->ndims};
     for (int i = 0; i < v->ndims; i++) {
-        MPI_Offset length = i == 0 && v->is_record && !put ? m->numrecs : v->shape[i];
+        int64_t length = i == 0 && v->is_record && !put ? m->numrecs : v->shape[i];
         uint64_t draw[3] = {check_random(1 << 20), check_random(1 << 20),
                             check_random(3)};
         some = some && length > 0;
-        if (length == 0) continue;
-        s->stride[i] = draw[2] == 0 ? 1 + (MPI_Offset)(draw[0] % 3) : 1;
-        s->start[i] = (MPI_Offset)(draw[0] % (uint64_t)length);
-        MPI_Offset most = (length - s->start[i] - 1) / s->stride[i] + 1;
-        s->count[i] = 1 + (MPI_Offset)(draw[1] % (uint64_t)most);
+        if (length > 0)
+            plan_slab_set(s, i, length, draw[0], draw[1],
+                          draw[2] == 0 ? 1 + (int64_t)(draw[0] % 3) : 1);
     }
     return some;
 }
 
-struct slab model_share(const struct model_var *v, const struct slab *s, int dim,
-                        int rank, int nprocs)
+int model_random_memory(const struct model_var *v)
 {
-    struct slab part = *s;
-    if (v->ndims == 0) return part;
-    MPI_Offset low = s->count[dim] * rank / nprocs;
-    MPI_Offset high = s->count[dim] * (rank + 1) / nprocs;
-    part.count[dim] = high - low;
-    if (high > low) part.start[dim] += low * s->stride[dim];
-    return part;
+    const uint64_t draw = check_random(2 * (MEMORY_TYPES - 1));
+    return v->type == PLAN_CHAR || draw >= MEMORY_TYPES - 1 ? plan_memory_of(v->type)
+                                                            : 1 + (int)draw;
 }
 
-MPI_Offset slab_nelems(const struct model_var *v, const struct slab *s)
+uint64_t model_value(const struct model_var *v, int write, int memory, int64_t element)
 {
-    MPI_Offset n = 1;
-    for (int i = 0; i < v->ndims; i++)
-        n *= s->count[i];
-    return n;
+    return plan_value(v->type, memory, (uint64_t)write << 32 | (uint64_t)element);
 }
 
-MPI_Offset slab_element(const struct model_var *v, const struct slab *s, MPI_Offset i)
+void model_write(struct model *m, struct model_var *v, const struct plan_slab *s,
+                 int write, int memory)
 {
-    MPI_Offset element = 0, step = 1;
-    for (int d = v->ndims - 1; d >= 0; d--) {
-        element += (s->start[d] + i % s->count[d] * s->stride[d]) * step;
-        i /= s->count[d];
-        step *= v->shape[d];
-    }
-    return element;
-}
-
-double model_value(const struct model_var *v, int write, MPI_Offset element)
-{
-    int number = (int)((write * 31 + element * 7) % 100);
-    return v->type == NC_CHAR ? 'a' + number % 26 : number;
-}
-
-void model_write(struct model *m, struct model_var *v, const struct slab *s, int write)
-{
-    MPI_Offset n = slab_nelems(v, s);
-    for (MPI_Offset i = 0; i < n; i++) {
-        MPI_Offset e = slab_element(v, s, i);
-        v->value[e] = model_value(v, write, e);
+    const int64_t n = plan_slab_size(s);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t e = plan_slab_element(s, v->shape, i);
+        v->value[e] = model_value(v, write, memory, e);
         v->known[e] = true;
     }
     if (!v->is_record || n == 0) return;
-    MPI_Offset end = s->start[0] + (s->count[0] - 1) * s->stride[0] + 1;
+    int64_t end = s->start[0] + (s->count[0] - 1) * s->stride[0] + 1;
     if (end > m->numrecs) m->numrecs = end;
-}
-
-/* ---- values in memory ---- */
-
-#define MEMORY_TYPES(X)                                                                  \
-    X(MPI_SIGNED_CHAR, signed char)                                                      \
-    X(MPI_UNSIGNED_CHAR, unsigned char)                                                  \
-    X(MPI_SHORT, short)                                                                  \
-    X(MPI_UNSIGNED_SHORT, unsigned short)                                                \
-    X(MPI_INT, int)                                                                      \
-    X(MPI_UNSIGNED, unsigned)                                                            \
-    X(MPI_LONG, long)                                                                    \
-    X(MPI_LONG_LONG_INT, long long)                                                      \
-    X(MPI_UNSIGNED_LONG_LONG, unsigned long long)                                        \
-    X(MPI_FLOAT, float)                                                                  \
-    X(MPI_DOUBLE, double)
-
-MPI_Datatype memory_type(const struct model_var *v)
-{
-#define NAME(mpi, c) mpi,
-    const MPI_Datatype types[] = {MEMORY_TYPES(NAME)};
-#undef NAME
-    uint64_t draw = check_random(sizeof types / sizeof types[0]);
-    return v->type == NC_CHAR ? MPI_CHAR : types[draw];
-}
-
-void memory_set(void *buf, MPI_Datatype type, MPI_Offset i, double value)
-{
-    if (type == MPI_CHAR) ((char *)buf)[i] = (char)value;
-#define SET(mpi, c)                                                                      \
-    if (type == mpi) ((c *)buf)[i] = (c)value;
-    MEMORY_TYPES(SET)
-#undef SET
-}
-
-double memory_get(const void *buf, MPI_Datatype type, MPI_Offset i)
-{
-    if (type == MPI_CHAR) return ((const char *)buf)[i];
-#define GET(mpi, c)                                                                      \
-    if (type == mpi) return (double)((const c *)buf)[i];
-    MEMORY_TYPES(GET)
-#undef GET
-    return -1;
 }

@@ -1,14 +1,15 @@
-/* Two actors on one dataset, and now and then a third: two openings of it, each by one
- * process (the same one, or two), and the serial netCDF library or a tool. They take
- * turns at random: put and get records, change an attribute or a name in data mode,
- * define more, with and without moving data, sync, close, open.
+/* Tests two random actors on one dataset. Each actor opens the dataset on one process
+ * (the same process or different ones). The actors take turns: they put and get records,
+ * change an attribute or a name in data mode, redefine with and without moving data,
+ * sync, close and open. Between their steps, the serial netCDF library changes the file
+ * or a tool reads it.
  *
- * A model says what has to come of each call: either it returns an error, and has changed
- * nothing, or all that it promised is there in the end. Where data were moved under an
- * opening that wrote, its close has to say so.
+ * A model predicts the result of each call. A call either returns an error and changes
+ * nothing, or its result is in the file at the end. If one actor moves data after the
+ * other has written, the close of the other must report an error.
  *
- * NCMPI_RANDOM_PAIRS=N runs N of them for each format and count of processes (default 8),
- * NCMPI_TEST_SEED gives the first seed. */
+ * NCMPI_RANDOM_PAIRS=N runs N programs for each format and process count (default 8);
+ * NCMPI_TEST_SEED sets the first seed. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,22 +25,23 @@ enum state { CLOSED, DATA, DEFINE };
 
 struct actor {
     enum state state;
-    int ncid;        /* on its process */
-    int version;     /* of the header that it has */
-    int places;      /* of the layout, likewise */
-    bool wrote;      /* it may lose something */
-    int records;     /* that there were at its redef */
-    bool adds;       /* in define mode: a variable; else an attribute */
-    char text[TEXT]; /* that is its new value */
+    int ncid;        /* id on the actor's process */
+    int version;     /* version of the header that the actor last read */
+    int places;      /* version of the layout that the actor last read */
+    bool wrote;      /* whether the actor has put values since its open */
+    int records;     /* number of records when the actor called redef */
+    bool adds;       /* in define mode: adds a variable rather than changing the title */
+    char text[TEXT]; /* name of the new variable, or new title */
 };
 
 static struct {
     struct actor actors[ACTORS];
-    int version, places; /* how often the header changed, and where values lie */
+    int version, places; /* number of changes to the header, and to the layout */
     int nvars, records, writes;
-    double value[VARS][RECORDS]; /* of a whole record; 0: not known */
+    double value[VARS][RECORDS]; /* number of the put that wrote the record; 0 if
+                                  * unknown */
     char title[TEXT], name[TEXT];
-    bool spoilt; /* an error was told, behind which nothing is promised */
+    bool spoilt; /* a close has reported lost values, so no value is checked */
 } all;
 
 static const char *path(void)
@@ -52,7 +54,7 @@ static bool chance(uint32_t of)
     return check_random(of) == 0;
 }
 
-/* What a step came to, on the process that took it, for all. */
+/* Broadcasts the result of a step from the actor's process. */
 static int told(int actor, int err)
 {
     MPI_Bcast(&err, 1, MPI_INT, actor % check.nprocs, MPI_COMM_WORLD);
@@ -103,6 +105,8 @@ static void open_it(int i)
         .state = DATA, .ncid = a->ncid, .version = all.version, .places = all.places};
 }
 
+/* Checks the result of a close or abort. It must be NC_EFILE if another actor has moved
+ * data and this actor has put values, which may be at the wrong offsets. */
 static void end_it(int i, int err)
 {
     struct actor *a = &all.actors[i];
@@ -119,7 +123,7 @@ static void close_it(int i)
 
 /* ---- values ---- */
 
-/* Distinct of all others, in each place of the record. */
+/* Sets the values of a record. No two puts have the same values. */
 static void fill(double *values, int write)
 {
     for (int i = 0; i < X; i++)
@@ -154,6 +158,7 @@ static void put(int i)
     note_put(var, rec);
 }
 
+/* Reads a record. Returns the number of wrong values, or an error code. */
 static int misread(int ncid, int var, int rec)
 {
     MPI_Offset start[] = {rec, 0}, count[] = {1, X};
@@ -165,7 +170,7 @@ static int misread(int ncid, int var, int rec)
     return err != NC_NOERR ? err : wrong;
 }
 
-/* A sync shows the records of all. */
+/* Syncs, checks that both actors' records are visible, and reads one record. */
 static void get(int i)
 {
     struct actor *a = &all.actors[i];
@@ -182,8 +187,8 @@ static void get(int i)
 
 /* ---- definitions ---- */
 
-/* What a change of the header has to come to: who does not have the one in the file must
- * not write another. */
+/* Checks the result of changing the header in data mode. An actor must not overwrite the
+ * header if its own copy is outdated. Returns whether the change succeeded. */
 static bool changed(int i, int err)
 {
     struct actor *a = &all.actors[i];
@@ -226,7 +231,8 @@ static void redef(int i)
                                               (MPI_Offset)strlen(a->text), a->text));
 }
 
-/* May it be refused as the other one has the dataset open? Then it waits for nobody. */
+/* Returns whether the other actor has the dataset open. If so, an enddef that moves data
+ * may be refused, but it must not wait. */
 static bool has_company(int i)
 {
     return all.actors[1 - i].state != CLOSED;
@@ -254,9 +260,9 @@ static void enddef(int i)
     }
 }
 
-/* ---- others ---- */
+/* ---- other programs ---- */
 
-/* The serial netCDF library, from its opening to its close. */
+/* Changes the title or a record through the serial netCDF library, on process 0. */
 static void netcdf_beside(void)
 {
     int kind = (int)check_random(2), var = (int)check_random(2), ncid;
@@ -279,7 +285,8 @@ static void netcdf_beside(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A tool that reads; the header is sound at any moment. */
+/* Runs a tool that reads the header, on process 0. The header must be valid at any
+ * time. */
 static void tool_beside(void)
 {
     static const char *const tools[] = {"./ncmpidump -h", "./ncoffsets"};
@@ -304,7 +311,8 @@ static const struct move moves[] = {
 };
 enum { MOVES = sizeof moves / sizeof moves[0] };
 
-/* Nobody knows where an opening puts values that others have moved: it is closed. */
+/* Performs a random step of an actor. If the other actor has moved data, the actor closes
+ * the dataset, because its offsets are outdated. */
 static void step(int i)
 {
     const struct actor *a = &all.actors[i];
@@ -350,7 +358,7 @@ static void compare(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, &size));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK_EQ(0, stat(path(), &st));
-    /* The serial library leaves the end of a record away that was not put. */
+    /* The serial library does not write those parts of a record that were never put. */
     CHECK(st.st_size <= begin + all.records * size);
 }
 

@@ -1,15 +1,16 @@
-/* Random programs: each defines, puts, gets, redefines, closes and opens at random, is
- * run by all processes with our library and by one with the serial netCDF library, and in
- * the end both files say the same.
+/* Random programs, compared with netCDF. Each program defines, puts, gets, redefines,
+ * closes and opens at random. All processes run it with this library, and process 0
+ * repeats it with the serial netCDF library. Afterwards both files must have the same
+ * contents. There are three tests:
  *
- * In some, processes take turns at one place: see random_turns.c.
+ * - programs in which a few steps are turns in independent mode (see random_turns.c);
+ * - programs with faults: a write, a sync or an allocation fails on one process, or a
+ *   process passes a wrong argument. The programs repeat calls that failed;
+ * - programs in which about half of the steps are turns.
  *
- * Some meet trouble: one process's write, sync or allocation fails, or it gives what
- * cannot be. They try again, and in the end both files say the same.
- *
- * NCMPI_RANDOM_PROGRAMS=N runs N programs for each format and count of processes (default
- * 5: 300 in a run of all checks, which has two MPIs), NCMPI_TEST_SEED gives the first
- * seed. */
+ * NCMPI_RANDOM_PROGRAMS=N runs N programs for each format and process count. With the
+ * default of 5, a run of all checks, which uses two MPI libraries, runs 300 programs.
+ * NCMPI_TEST_SEED sets the first seed. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +18,16 @@
 
 #include "pnetcdf_ext.h"
 #include "random_access.h"
-#include "util_classic.h"
 
-/* The program's two datasets; netCDF's is open on process 0 only. */
+/* The program's two datasets. netCDF's dataset is open only on process 0. */
 struct pair {
     int ours, theirs;
     struct model m;
-    int defined; /* variables before definitions changed last */
-    bool over;
+    int defined; /* number of variables before the last redefinition */
+    bool over;   /* whether the program has ended early, with both datasets closed */
 };
 
-/* Do processes mostly take turns? */
+/* whether about half of the steps are turns in independent mode */
 static bool random_order;
 
 #define THEIRS(call)                                                                     \
@@ -81,7 +81,7 @@ static void add_att(struct pair *p)
     struct model *m = &p->m;
     double values[9];
     char name[32];
-    int varid = (int)check_random((uint64_t)m->nvars + 1) - 1; /* -1: NC_GLOBAL */
+    int varid = (int)check_random((uint64_t)m->nvars + 1) - 1; /* -1 is NC_GLOBAL */
     int n = (int)check_random(9);
     nc_type type = 1 + (nc_type)check_random(check.format == 5 ? NC_UINT64 : NC_DOUBLE);
     for (int i = 0; i < 9; i++)
@@ -106,7 +106,7 @@ static void rename_var(struct pair *p)
     THEIRS(nc_rename_var(p->theirs, varid, name));
 }
 
-/* A driver and a way to the file. */
+/* Returns random hints that select a driver or the way in which the file is accessed. */
 static MPI_Info random_hints(void)
 {
     static const char *const ways[] = {
@@ -139,8 +139,8 @@ static void open_again(struct pair *p)
     MPI_Info_free(&info);
 }
 
-/* What did not get to the device is told once more by each process that shares the open,
- * when it syncs next. */
+/* Syncs the dataset. If faults are injected, retries a failed sync, because each process
+ * that shares the open file may report an earlier failure to write to the device. */
 static void sync_ours(struct pair *p)
 {
     int err = ncmpi_sync(p->ours);
@@ -149,8 +149,8 @@ static void sync_ours(struct pair *p)
     CHECK_NC(NC_NOERR, err);
 }
 
-/* What did not get to the device when it was drained is still in the logs, and is
- * replayed by the next open. */
+/* Closes the dataset. If faults prevented data from being drained, reopens and closes it,
+ * because the next open replays the logs, which still contain the data. */
 static void close_ours(struct pair *p)
 {
     int err = ncmpi_close(p->ours);
@@ -161,14 +161,16 @@ static void close_ours(struct pair *p)
     CHECK_NC(NC_NOERR, err);
 }
 
-/* Data moved, and neither that nor taking it back came to its end. */
+/* Returns whether, on any process, enddef could neither finish moving data nor undo the
+ * move. */
 static bool is_left(int err)
 {
     const char *words = err == NC_NOERR ? "" : ncmpi_strerror(err);
-    return any_process(strstr(words, "neither completed nor taken back") != NULL);
+    return any_process(strstr(words, "neither completed nor undone") != NULL);
 }
 
-/* That is for the next open for writing; the program ends. */
+/* Opens the dataset after an incomplete move of its data, and ends the program. The open
+ * must complete or undo the move, so the definitions must be the new or the old ones. */
 static void finish_by_opening(struct pair *p)
 {
     int n = -1;
@@ -195,7 +197,7 @@ static void define(struct pair *p, int steps)
     trouble_begin(&t);
     int err = align == 0 ? ncmpi_enddef(p->ours)
                          : ncmpi__enddef(p->ours, room, align == 1 ? 4 : 1024, room, 8);
-    /* What did not get to the device is told by each process that shares the open. */
+    /* Each process that shares the open file may report the failure again. */
     bool met = trouble_end_all(&t);
     for (int i = 0; i <= check.nprocs && met && any_process(err != NC_NOERR); i++)
         err = ncmpi_enddef(p->ours);
@@ -209,30 +211,25 @@ static void define(struct pair *p, int steps)
 
 /* ---- steps ---- */
 
-static void mirror(void *to, int varid, const struct model_var *v, const struct slab *s,
-                   int write)
+/* Repeats a put with netCDF on process 0. */
+static void mirror(void *to, int varid, const struct model_var *v,
+                   const struct plan_slab *s)
 {
     const struct pair *p = to;
     size_t start[MAX_RANK], count[MAX_RANK];
     ptrdiff_t stride[MAX_RANK];
-    MPI_Offset n = slab_nelems(v, s);
-    double *values = malloc((size_t)n * sizeof *values);
-    char *text = malloc((size_t)n);
+    const int64_t n = plan_slab_size(s);
+    uint64_t *values = malloc((size_t)n * sizeof *values);
     for (int i = 0; i < v->ndims; i++) {
         start[i] = (size_t)s->start[i];
         count[i] = (size_t)s->count[i];
         stride[i] = (ptrdiff_t)s->stride[i];
     }
-    for (MPI_Offset i = 0; i < n && values != NULL && text != NULL; i++) {
-        values[i] = model_value(v, write, slab_element(v, s, i));
-        text[i] = (char)values[i];
-    }
-    if (v->type == NC_CHAR)
-        THEIRS(nc_put_vars_text(p->theirs, varid, start, count, stride, text));
-    else
-        THEIRS(nc_put_vars_double(p->theirs, varid, start, count, stride, values));
+    for (int64_t i = 0; i < n && values != NULL; i++)
+        plan_store(values, plan_memory_of(v->type), i,
+                   v->value[plan_slab_element(s, v->shape, i)]);
+    THEIRS(nc_put_vars(p->theirs, varid, start, count, stride, values));
     free(values);
-    free(text);
 }
 
 static void reopen(struct pair *p)
@@ -245,14 +242,16 @@ static void reopen(struct pair *p)
     THEIRS(nc_set_fill(p->theirs, NC_NOFILL, NULL));
 }
 
-/* It syncs what was promised, and would tell of that, too. */
+/* Enters define mode. If there are faults, syncs first, because redef syncs earlier puts
+ * and would report their failures. */
 static void redef_ours(struct pair *p)
 {
     if (random_troubles) sync_ours(p);
     CHECK_NC(NC_NOERR, ncmpi_redef(p->ours));
 }
 
-/* Definitions that are thought better of: all is as before. */
+/* Calls abort in define mode. The dataset must return to the state that it had before the
+ * redef. */
 static void give_up(struct pair *p)
 {
     redef_ours(p);
@@ -269,7 +268,8 @@ static void redefine(struct pair *p)
     define(p, 1 + (int)check_random(4));
 }
 
-/* Faults are for the other steps. */
+/* Takes turns without faults. Syncs first, so that failures of earlier steps are reported
+ * before the turns. */
 static void turns(struct pair *p)
 {
     if (random_troubles) sync_ours(p);
@@ -297,7 +297,7 @@ static void step(struct pair *p)
     }
 }
 
-/* ---- comparing, with netCDF on process 0 ---- */
+/* ---- comparison with netCDF on process 0 ---- */
 
 static void compare_atts(int a, int b, int varid, int natts)
 {
@@ -320,20 +320,12 @@ static void compare_atts(int a, int b, int varid, int natts)
 }
 
 static void read_all(int ncid, int varid, const struct model *m,
-                     const struct model_var *v, double *values)
+                     const struct model_var *v, uint64_t *values)
 {
     size_t start[MAX_RANK] = {0}, count[MAX_RANK];
     for (int i = 0; i < v->ndims; i++)
         count[i] = (size_t)(i == 0 && v->is_record ? m->numrecs : v->shape[i]);
-    if (v->type != NC_CHAR) {
-        CHECK_EQ(NC_NOERR, nc_get_vara_double(ncid, varid, start, count, values));
-        return;
-    }
-    char *text = calloc((size_t)v->nelems, 1);
-    CHECK_EQ(NC_NOERR, nc_get_vara_text(ncid, varid, start, count, text));
-    for (MPI_Offset i = 0; i < v->nelems; i++)
-        values[i] = text[i];
-    free(text);
+    CHECK_EQ(NC_NOERR, nc_get_vara(ncid, varid, start, count, values));
 }
 
 static void compare_var(int a, int b, int varid, const struct model *m)
@@ -348,37 +340,17 @@ static void compare_var(int a, int b, int varid, const struct model *m)
     CHECK_EQ(v->type, type);
     if (CHECK_EQ(natts[1], natts[0])) compare_atts(a, b, varid, natts[0]);
 
-    double *ours = calloc((size_t)v->nelems, sizeof *ours);
-    double *theirs = calloc((size_t)v->nelems, sizeof *theirs);
+    uint64_t *ours = calloc((size_t)v->nelems, sizeof *ours);
+    uint64_t *theirs = calloc((size_t)v->nelems, sizeof *theirs);
     read_all(a, varid, m, v, ours);
     read_all(b, varid, m, v, theirs);
-    for (MPI_Offset i = 0; i < v->nelems; i++) {
+    for (int64_t i = 0, own = plan_memory_of(v->type); i < v->nelems; i++) {
         if (!v->known[i]) continue;
-        CHECK_EQ(v->value[i], ours[i]);
-        CHECK_EQ(v->value[i], theirs[i]);
+        CHECK_EQ(v->value[i], plan_load(ours, (int)own, i));
+        CHECK_EQ(v->value[i], plan_load(theirs, (int)own, i));
     }
     free(ours);
     free(theirs);
-}
-
-/* The file; or, of a dataset in subfiles, the one that it stands for. */
-static const char *one_file(const char *path)
-{
-    struct util_classic c;
-    static unsigned char piece[1 << 16];
-    if (util_classic_open(&c, "random_program", path) != 0) return path;
-    if (c.base > 0) {
-        path = check_path("plain.nc");
-        FILE *f = fopen(path, "w");
-        CHECK(f != NULL);
-        for (int64_t at = 0, n = 1; f != NULL && n > 0; at += n) {
-            n = util_classic_read(&c, at, piece, sizeof piece);
-            if (CHECK(n >= 0)) CHECK_EQ(n, (int64_t)fwrite(piece, 1, (size_t)n, f));
-        }
-        if (f != NULL) CHECK_EQ(0, fclose(f));
-    }
-    util_classic_close(&c);
-    return path;
 }
 
 static void compare(const struct model *m)
@@ -386,7 +358,8 @@ static void compare(const struct model *m)
     int a, b, n[2][4];
     size_t length[2];
     if (check.rank > 0) return;
-    CHECK_EQ(NC_NOERR, nc_open(one_file(check_path("ours.nc")), NC_NOWRITE, &a));
+    CHECK_EQ(NC_NOERR, nc_open(random_join(check_path("ours.nc"), check_path("plain.nc")),
+                               NC_NOWRITE, &a));
     CHECK_EQ(NC_NOERR, nc_open(check_path("theirs.nc"), NC_NOWRITE, &b));
     CHECK_EQ(NC_NOERR, nc_inq(a, &n[0][0], &n[0][1], &n[0][2], &n[0][3]));
     CHECK_EQ(NC_NOERR, nc_inq(b, &n[1][0], &n[1][1], &n[1][2], &n[1][3]));
@@ -416,14 +389,9 @@ static void one_program(void)
     THEIRS(nc_create(check_path("theirs.nc"), NC_CLOBBER | check.cmode, &p.theirs));
     THEIRS(nc_set_fill(p.theirs, NC_NOFILL, NULL));
     define(&p, 4 + (int)check_random(8));
-    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(p.ours, 1 << 20));
     for (int steps = 5 + (int)check_random(30); steps > 0; steps--) {
-        int size = 0;
         step(&p);
         if (p.over) break;
-        MPI_Offset attached;
-        if (ncmpi_inq_buffer_size(p.ours, &attached) != NC_NOERR) size = 1 << 20;
-        if (size > 0) CHECK_NC(NC_NOERR, ncmpi_buffer_attach(p.ours, size));
     }
     if (!p.over) {
         close_ours(&p);
@@ -441,7 +409,7 @@ static void random_programs_agree(void)
         one_program();
 }
 
-static void random_programs_in_trouble_agree(void)
+static void random_programs_with_faults_agree(void)
 {
     random_troubles = true;
     random_programs_agree();
@@ -457,7 +425,8 @@ static void random_programs_in_turns_agree(void)
 
 static const struct check_test tests[] = {
     {"random programs agree with netCDF", random_programs_agree, CHECK_FORMATS},
-    {"random programs in trouble agree", random_programs_in_trouble_agree, CHECK_FORMATS},
+    {"random programs with faults agree", random_programs_with_faults_agree,
+     CHECK_FORMATS},
     {"random programs in turns agree", random_programs_in_turns_agree, CHECK_FORMATS},
     {NULL, NULL, 0},
 };

@@ -1,21 +1,21 @@
-/* Turns of random processes at random places, in independent mode. */
-#include <stdlib.h>
-
+/* Lets random processes take turns in independent mode; see random_access.h. In each turn
+ * one process puts a slab, mostly the same one, with a blocking or nonblocking call, and
+ * completes the put by a sync, a flush, a flush by the drain thread or a change of modes.
+ * After a barrier, the next process puts, or a process reads the slab and compares it
+ * with the model. */
 #include "pnetcdf_ext.h"
 #include "random_access.h"
 
-enum { MOST = MAX_RECORDS * MAX_LENGTH * MAX_LENGTH * MAX_LENGTH };
-
-/* What all turns have in common. */
+/* State shared by all turns. */
 struct game {
     int ncid, varid;
     struct model *m;
     struct model_var *v;
-    struct slab place;  /* where most of them go */
-    MPI_Offset records; /* that all processes know of */
+    struct plan_slab place; /* slab to which most turns put */
+    int64_t records;        /* record count that all processes know */
 };
 
-/* ---- what says that a put is done ---- */
+/* ---- ways to complete a put ---- */
 
 static void sync_by_all(struct game *g)
 {
@@ -44,7 +44,7 @@ static void change_modes(struct game *g)
 
 static const struct {
     void (*done)(struct game *g);
-    bool all; /* all processes do it; else the one that has put */
+    bool all; /* whether all processes call `done`, not only the one that put */
 } ways[] = {{sync_by_all, false},  {sync_by_all, true},  {flush_by_all, false},
             {flush_by_all, false}, {let_threads, false}, {change_modes, true}};
 
@@ -57,59 +57,36 @@ static void finish_turn(struct game *g, int who)
 
 /* ---- turns ---- */
 
-static int put(const struct game *g, const struct slab *s, const void *buf, MPI_Offset n,
-               MPI_Datatype type, bool posts)
-{
-    int id = NC_REQ_NULL, status = NC_NOERR;
-    if (!posts)
-        return ncmpi_put_vars(g->ncid, g->varid, s->start, s->count, s->stride, buf, n,
-                              type);
-    int err = ncmpi_iput_vars(g->ncid, g->varid, s->start, s->count, s->stride, buf, n,
-                              type, &id);
-    int waited = ncmpi_wait(g->ncid, 1, &id, &status);
-    if (err == NC_NOERR) err = waited;
-    return err == NC_NOERR ? status : err;
-}
-
 static void take_turn(struct game *g, put_mirror *mirror, void *to)
 {
-    double buf[MOST]; /* of any type */
-    struct slab s = g->place, other;
+    uint64_t values[MOST];
+    struct plan_slab s = g->place, other;
     int who = (int)check_random((uint64_t)check.nprocs), write = ++g->m->writes;
-    bool posts = check_random(3) == 0, same = check_random(4) > 0;
-    MPI_Datatype type = memory_type(g->v);
+    bool same = check_random(4) > 0;
     (void)model_random_slab(g->m, g->v, true, &other);
     if (!same) s = other;
-    MPI_Offset n = slab_nelems(g->v, &s);
-    for (MPI_Offset i = 0; i < n; i++)
-        memory_set(buf, type, i, model_value(g->v, write, slab_element(g->v, &s, i)));
-    if (check.rank == who) CHECK_NC(NC_NOERR, put(g, &s, buf, n, type, posts));
-    model_write(g->m, g->v, &s, write);
-    mirror(to, g->varid, g->v, &s, write);
+    struct access a = random_call(g->ncid, g->m, g->varid, true, &s, true);
+    a.values = values;
+    random_set_values(&a, g->v, write);
+    if (check.rank == who) CHECK_NC(NC_NOERR, access_run(&a));
+    model_write(g->m, g->v, &s, write, a.memory);
+    mirror(to, g->varid, g->v, &s);
     finish_turn(g, who);
 }
 
-/* One process looks, and the next turn waits for it. */
+/* Makes one process get a slab and compare it with the model. The next turn starts
+ * afterwards. */
 static void look(const struct game *g)
 {
-    double buf[MOST];
-    struct slab s = {0};
+    uint64_t values[MOST];
+    struct plan_slab s;
     struct model known = *g->m;
-    int who = (int)check_random((uint64_t)check.nprocs), unknown = 0;
+    int who = (int)check_random((uint64_t)check.nprocs);
     known.numrecs = g->records;
     bool some = model_random_slab(&known, g->v, false, &s);
-    if (some && check.rank == who) {
-        MPI_Datatype type = g->v->type == NC_CHAR ? MPI_CHAR : MPI_DOUBLE;
-        MPI_Offset n = slab_nelems(g->v, &s);
-        int err =
-            ncmpi_get_vars(g->ncid, g->varid, s.start, s.count, s.stride, buf, n, type);
-        for (MPI_Offset i = 0; i < n; i++) {
-            MPI_Offset e = slab_element(g->v, &s, i);
-            unknown += !g->v->known[e];
-            if (g->v->known[e]) CHECK_EQ(g->v->value[e], memory_get(buf, type, i));
-        }
-        if (err != NC_ERANGE || unknown == 0) CHECK_NC(NC_NOERR, err);
-    }
+    struct access a = random_call(g->ncid, g->m, g->varid, false, &s, true);
+    a.values = values;
+    if (some && check.rank == who) random_check_values(&a, g->v, access_run(&a));
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -1,4 +1,5 @@
-/* What the constructors make: the right bytes, in the simplest tree. */
+/* Tests that constructors build regions that contain the right bytes and have the
+ * simplest possible form. */
 #include "region_model.h"
 
 #include <setjmp.h>
@@ -9,7 +10,8 @@
 
 #include "base_mem.h"
 
-/* The hyperslab by its definition, dimension after dimension. */
+/* A hyperslab. add_slab enumerates its bytes dimension by dimension, directly from the
+ * definition. */
 struct slab {
     int ndims;
     int64_t shape[6], start[6], count[6], stride[6];
@@ -160,7 +162,7 @@ static void evenly_spaced_children_become_a_loop(void **state)
     region_free(list);
 }
 
-/* Two loops that differ in their strides, in a list. */
+/* Returns a list that contains two loops with different strides. */
 static struct region *pair(struct model *m, int64_t shift, int64_t apart)
 {
     const int64_t count = 2, stride[] = {3, 5}, displ[] = {shift, shift + apart};
@@ -214,7 +216,7 @@ static void overflow_is_refused(void **state)
     assert_null(region_list(2, edge, kids));
     struct region *missing[] = {region_block(0, 2), NULL};
     assert_null(region_list(2, zero, missing));
-    struct region *r = region_blocks(2, edge, ones); /* far apart, but in range */
+    struct region *r = region_blocks(2, edge, ones); /* far apart, but representable */
     assert_non_null(r);
     region_free(r);
     r = region_blocks(2, zero, lengths);
@@ -222,7 +224,7 @@ static void overflow_is_refused(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
-/* A stride is of no account where a dimension has one element. */
+/* The stride of a dimension does not matter if only one of its elements is selected. */
 static void strides_of_single_elements_do_not_matter(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* region_from_datatype: what MPI_Pack would pack, in the simplest region. */
+/* Tests region_from_datatype. A region must contain the bytes that MPI_Pack packs, in as
+ * simple a form as possible. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "region_mpi.h"
 #include "region_types.h"
 
-/* ---- handles that MPI gives must be given back ---- */
+/* ---- counting handles, all of which must be freed ---- */
 
-static int handles; /* derived types given by get_contents, less those freed */
+static int handles; /* derived types returned by get_contents that have not been freed */
 
 static void count_handles(MPI_Count n, const MPI_Datatype *types)
 {
@@ -55,9 +56,10 @@ int MPI_Type_free(MPI_Datatype *type)
     return PMPI_Type_free(type);
 }
 
-/* ---- against MPI_Pack ---- */
+/* ---- comparison with MPI_Pack ---- */
 
-/* Within the bounds that MPI tells: MPICH's include places of pieces without length. */
+/* The region must be within the bounds that MPI reports. MPICH's bounds include even
+ * pieces of length 0. */
 static void check_bounds(MPI_Datatype type, const struct region *r, int64_t bytes)
 {
     MPI_Count low, extent;
@@ -123,7 +125,7 @@ static MPI_Datatype some_basic(void)
     return basics[check_random(5)];
 }
 
-static void every_constructor_packs_alike(void)
+static void every_constructor_is_packed_as_by_MPI(void)
 {
     for (int i = 0; i < 100 * types_nmakers; i++) {
         MPI_Datatype basic = some_basic();
@@ -134,7 +136,7 @@ static void every_constructor_packs_alike(void)
     }
 }
 
-static void nested_constructors_pack_alike(void)
+static void nested_constructors_are_packed_as_by_MPI(void)
 {
     for (int i = 0; i < 1000; i++) {
         MPI_Datatype basic = some_basic();
@@ -144,7 +146,7 @@ static void nested_constructors_pack_alike(void)
     }
 }
 
-static void nothing_is_left_behind(void)
+static void no_memory_is_leaked(void)
 {
     struct region *r;
     MPI_Datatype basic;
@@ -160,7 +162,7 @@ static void nothing_is_left_behind(void)
     CHECK_EQ(before, base_mem_in_use());
 }
 
-/* ---- facts ---- */
+/* ---- properties ---- */
 
 static void check_is_block(MPI_Datatype type, int count, int64_t bytes)
 {
@@ -200,7 +202,7 @@ static void dense_types_become_one_block(void)
     check_is_block(t, 2, 48);
 }
 
-static void large_subarrays_stay_small(void)
+static void large_subarrays_are_described_in_little_memory(void)
 {
     const int size[] = {1000, 1000, 100}, sub[] = {500, 500, 50}, start[] = {1, 2, 3};
     struct region *r;
@@ -246,7 +248,7 @@ static void mixed_types_are_refused(void)
     MPI_Type_free(&u);
     MPI_Type_free(&t);
 
-    t = mixed(0); /* a member without elements is not there */
+    t = mixed(0); /* members without elements are ignored */
     CHECK_NC(NC_NOERR, region_from_datatype(t, 1, &u, &bytes, &r));
     CHECK(u == MPI_INT);
     CHECK_EQ(16, bytes);
@@ -275,7 +277,7 @@ static void too_many_instances_are_refused(void)
     MPI_Type_free(&t);
 }
 
-static void predefined_types_are_told_as_found(void)
+static void predefined_types_are_recognized(void)
 {
     const MPI_Datatype known[] = {
         MPI_CHAR,      MPI_SIGNED_CHAR,    MPI_UNSIGNED_CHAR, MPI_BYTE,
@@ -329,7 +331,7 @@ static void displacements_may_be_addresses(void)
     MPI_Type_free(&t);
 }
 
-/* All processes' parts of a distributed array together are the array, once. */
+/* Together, the processes' parts of a distributed array must cover it exactly once. */
 static void distributed_arrays_are_complete(void)
 {
     enum { X = 7, Y = 11, P = 3, Q = 2 };
@@ -357,7 +359,7 @@ static void distributed_arrays_are_complete(void)
 }
 
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
-/* Also: every handle is given back. */
+/* Checks a region with large counts, and that all handles have been freed. */
 static void check_large(MPI_Datatype type, int64_t bytes, int64_t runs, int64_t end)
 {
     struct region *r;
@@ -377,9 +379,9 @@ static void check_large(MPI_Datatype type, int64_t bytes, int64_t runs, int64_t 
     MPI_Type_free(&type);
 }
 
-/* A type of each constructor that no int could count, within an ordinary one and around
- * it. */
-static void counts_may_be_beyond_an_int(void)
+/* Tests each constructor with a count that does not fit into an int. Also nests the
+ * resulting types in ordinary constructors, and vice versa. */
+static void counts_may_exceed_an_int(void)
 {
     const MPI_Count large = (MPI_Count)3 << 30, one = 1, four = 4, at = 2 * large;
     const MPI_Count size[] = {2, 2 * large}, sub[] = {2, large}, start[] = {0, 7};
@@ -406,10 +408,10 @@ static void counts_may_be_beyond_an_int(void)
     MPI_Type_create_subarray_c(2, size, sub, start, MPI_ORDER_C, MPI_BYTE, &t);
     check_large(t, 2 * large, 2, 3 * large + 7);
     MPI_Type_create_resized_c(MPI_INT, 0, large, &t);
-    MPI_Type_contiguous(3, t, &u); /* an ordinary one of a large one */
+    MPI_Type_contiguous(3, t, &u); /* nests a large-count type in an ordinary type */
     MPI_Type_free(&t);
     check_large(u, 12, 3, 2 * large + 4);
-    MPI_Type_vector(2, 1, 2, MPI_INT, &pair); /* and the reverse */
+    MPI_Type_vector(2, 1, 2, MPI_INT, &pair); /* the other way round */
     MPI_Type_create_hindexed_block_c(1, 1, &at, pair, &t);
     check_large(t, 8, 2, at + 12);
     MPI_Type_create_struct_c(1, &one, &four, &pair, &t);
@@ -421,20 +423,22 @@ static void counts_may_be_beyond_an_int(void)
 #endif
 
 static const struct check_test tests[] = {
-    {"every constructor packs alike", every_constructor_packs_alike, 0},
-    {"nested constructors pack alike", nested_constructors_pack_alike, 0},
-    {"nothing is left behind", nothing_is_left_behind, 0},
+    {"every constructor is packed as by MPI", every_constructor_is_packed_as_by_MPI, 0},
+    {"nested constructors are packed as by MPI", nested_constructors_are_packed_as_by_MPI,
+     0},
+    {"no memory is leaked", no_memory_is_leaked, 0},
     {"dense types become one block", dense_types_become_one_block, 0},
-    {"large subarrays stay small", large_subarrays_stay_small, 0},
+    {"large subarrays are described in little memory",
+     large_subarrays_are_described_in_little_memory, 0},
     {"mixed types are refused", mixed_types_are_refused, 0},
     {"other types are refused", other_types_are_refused, 0},
     {"too many instances are refused", too_many_instances_are_refused, 0},
-    {"predefined types are told as found", predefined_types_are_told_as_found, 0},
-    {"Fortran types by precision are named ones",
+    {"predefined types are recognized", predefined_types_are_recognized, 0},
+    {"Fortran types by precision are predefined types",
      fortran_types_by_precision_are_named_ones, 0},
     {"displacements may be addresses", displacements_may_be_addresses, 0},
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
-    {"counts may be beyond an int", counts_may_be_beyond_an_int, 0},
+    {"counts may exceed an int", counts_may_exceed_an_int, 0},
 #endif
     {"distributed arrays are complete", distributed_arrays_are_complete, 0},
     {NULL, NULL, 0},

@@ -1,5 +1,5 @@
-/* When memory is short at any one allocation, a constructor returns NULL and leaves
- * nothing behind. */
+/* Makes each allocation fail, one per run. Constructors must return NULL and leak
+ * nothing. */
 #include "region_tree.h"
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static struct region *uneven_list(void)
     return region_repeat(region_list(3, displ, kids), 4, 9000);
 }
 
-/* So long that it has marks for seeking. */
+/* Builds a region long enough to have marks for seeking. */
 static struct region *long_list(void)
 {
     enum { N = 3 * REGION_MARK_EVERY };
@@ -83,9 +83,9 @@ static void check_every_failure(struct region *(*make)(void))
     for (int k = 0; failed; k++) {
         short_memory_in = k;
         struct region *r = make();
-        failed = short_memory_in < 0; /* it was reached */
+        failed = short_memory_in < 0; /* whether allocation k was reached */
         short_memory_in = -1;
-        /* giving back unused room may fail without harm */
+        /* harmless if the failed allocation would only have shrunk a block */
         if (!failed) assert_non_null(r);
         if (r != NULL) assert_true(region_bytes(r) > 0);
         region_free(r);
@@ -124,7 +124,8 @@ static void check_seeks(const struct region *r)
     region_cursor_free(seeker);
 }
 
-/* Seeking takes no memory, and does without what was not to be had for it. */
+/* Seeking allocates no memory. If the marks could not be allocated, seeking must work
+ * without them. */
 static void seeking_survives_short_memory(void **state)
 {
     (void)state;

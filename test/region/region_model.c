@@ -1,3 +1,4 @@
+/* See region_model.h. */
 #include "region_model.h"
 
 #include <setjmp.h>
@@ -7,6 +8,8 @@
 #include <time.h>
 
 #include <cmocka.h>
+
+#include "splitmix.h"
 
 static uint64_t state;
 
@@ -19,10 +22,7 @@ void model_seed(void)
 
 int64_t model_random(int64_t low, int64_t high)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return low + (int64_t)((z ^ (z >> 31)) % (uint64_t)(high - low + 1));
+    return low + (int64_t)(splitmix_next(&state) % (uint64_t)(high - low + 1));
 }
 
 void model_add(struct model *m, int64_t offset, int64_t length)
@@ -183,7 +183,7 @@ size_t model_check_blocks(struct region_cursor *c, int64_t limit, const struct m
     return (size_t)bytes;
 }
 
-/* Walks an ascending region up to one limit after another. */
+/* Walks through an ascending region in several calls, each with a higher limit. */
 static void check_limits(const struct region *r, const struct model *m)
 {
     struct region_cursor *c = region_cursor_new(r);

@@ -1,4 +1,5 @@
-/* Gathering and scattering, in pieces of any size. */
+/* Tests gathering bytes from a region and scattering bytes to it, in parts of any
+ * size. */
 #include "region_model.h"
 
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 struct space {
     int64_t low;
     size_t n;
-    unsigned char *bytes; /* bytes[i] is at offset low + i */
+    unsigned char *bytes; /* bytes[i] is the byte at offset low + i */
 };
 
 static struct space space_of(const struct region *r)
@@ -27,7 +28,7 @@ static struct space space_of(const struct region *r)
     return s;
 }
 
-/* The region's offsets are relative to this; it may lie outside of the space. */
+/* Returns the address that corresponds to offset 0. It may be outside of `bytes`. */
 static void *base_of(const struct space *s)
 {
     return (void *)((uintptr_t)s->bytes - (uintptr_t)s->low);
@@ -105,7 +106,7 @@ static void compositions_go_out_and_back(void **state)
     }
 }
 
-/* Every run length that has its own loop, and their neighbours. */
+/* Tests every run length that has its own loop, and the adjacent lengths. */
 static void runs_of_every_length_go_out_and_back(void **state)
 {
     (void)state;
@@ -122,7 +123,7 @@ static void runs_of_every_length_go_out_and_back(void **state)
     }
 }
 
-/* Planes that are transposed, in parts of any size; also those whose rows overlap. */
+/* Tests transposed planes, in parts of any size, and planes whose rows overlap. */
 static void transposed_planes_go_out_and_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Seeking: from wherever it is, a cursor gets to every byte and goes on as one that
- * walked there. */
+/* Tests seeking. A cursor must reach every byte from any position, and continue from
+ * there just like a cursor that has walked to that byte. */
 #include "region_model.h"
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static int64_t extent_of(const struct model *m)
 
 static struct region *some_ascending(int depth, struct model *m);
 
-/* At times a list longer than what is marked once. */
+/* Returns a list of regions that is sometimes long enough for several marks. */
 static struct region *ascending_list(int depth, struct model *m)
 {
     enum { MOST = 4 * REGION_MARK_EVERY };
@@ -62,7 +62,7 @@ static struct region *some_ascending(int depth, struct model *m)
     return region_block(offset, length);
 }
 
-/* Long lists, of blocks or of loops that differ, in no order. */
+/* Returns a long list of blocks, or of various loops, in random order. */
 static struct region *long_list(struct model *m)
 {
     enum { MOST = 5 * REGION_MARK_EVERY };
@@ -79,9 +79,9 @@ static struct region *long_list(struct model *m)
     return region_list(n, displ, kids);
 }
 
-/* ---- against the model ---- */
+/* ---- comparison with the model ---- */
 
-/* A step of one of the kinds that walk; returns where it leads. */
+/* Advances the cursor by one step of a random kind. Returns the new position. */
 static size_t step(struct region_cursor *c, const struct region *r, const struct model *m,
                    size_t at)
 {
@@ -111,7 +111,7 @@ static size_t step(struct region_cursor *c, const struct region *r, const struct
     return at;
 }
 
-/* Seeks by rank or, where that can be, by offset. */
+/* Seeks to a random rank or, if the region allows it, to a random offset. */
 static size_t seek(struct region_cursor *c, const struct region *r, const struct model *m)
 {
     size_t at = (size_t)model_random(0, (int64_t)m->n);
@@ -205,7 +205,7 @@ static void an_empty_region_is_at_its_end(void **state)
     region_free(r);
 }
 
-/* ---- too large to walk ---- */
+/* ---- regions that are too large to walk ---- */
 
 static int64_t place(struct region_cursor *c, int64_t rank)
 {
@@ -215,7 +215,8 @@ static int64_t place(struct region_cursor *c, int64_t rank)
     return at;
 }
 
-/* Seeks by offset must agree with seeks by rank: in a run, at its end and in a gap. */
+/* Checks that seeking to an offset agrees with seeking to the rank of the byte at that
+ * offset. Tests offsets within a run, at its end, and in a gap. */
 static void check_offset(struct region_cursor *c, const struct region *r, int64_t offset)
 {
     int64_t at, rank = region_seek(c, offset);
@@ -232,7 +233,7 @@ static int64_t large(int64_t most)
     return model_random(0, ((int64_t)1 << bits) - 1) % (most + 1);
 }
 
-/* Element after element as the loops turn, the last one fastest. */
+/* Returns the offset of a byte in nested loops, of which the last varies fastest. */
 static int64_t slab_place(const int64_t *count, const int64_t *stride, int64_t size,
                           int64_t rank)
 {
@@ -254,7 +255,7 @@ static void huge_slabs_are_sought(void **state)
         const int64_t outer = row * count[1] / (i % 2 ? 1 : 3) + large(1000);
         const int64_t stride[] = {outer, i % 4 < 2 ? row : -row, inner};
         struct region *r = region_loops(0, 3, count, stride, size);
-        if (r == NULL) continue; /* larger than all numbers */
+        if (r == NULL) continue; /* otherwise offsets would be out of range */
         struct region_cursor *c = region_cursor_new(r);
         assert_int_equal(i % 2 && i % 4 < 2, region_is_ascending(r));
         for (int j = 0; j < 20; j++) {
@@ -271,7 +272,8 @@ static void huge_slabs_are_sought(void **state)
     }
 }
 
-/* A long list of loops and blocks, 10^12 times, each at a place that is known. */
+/* Tests a long list of loops and blocks that is repeated 10^12 times. Expected offsets
+ * are computed directly. */
 static void huge_repetitions_of_lists_are_sought(void **state)
 {
     (void)state;
@@ -304,7 +306,8 @@ static void huge_repetitions_of_lists_are_sought(void **state)
     region_free(r);
 }
 
-/* Blocks from the lowest offset to the highest: distances exceed the largest number. */
+/* Tests blocks at the lowest and at the highest offsets. The distance between them
+ * exceeds the largest integer. */
 static void places_as_far_apart_as_can_be_are_sought(void **state)
 {
     (void)state;

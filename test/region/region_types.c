@@ -1,3 +1,4 @@
+/* See region_types.h. */
 #include "config.h"
 
 #include "region_types.h"
@@ -9,7 +10,8 @@ static int within(int low, int high)
     return low + (int)check_random((uint64_t)(high - low + 1));
 }
 
-/* Open MPI 4.1 packs wrongly where the pieces of a vector overlap backwards. */
+/* Open MPI 4.1 packs incorrectly if the pieces of a vector overlap in descending
+ * order. */
 static int some_stride(int most)
 {
 #ifdef OPEN_MPI
@@ -21,7 +23,7 @@ static int some_stride(int most)
 
 enum { MOST = 5 };
 
-/* The arguments that most constructors take. */
+/* Random arguments. Most constructors use only some of them. */
 struct arguments {
     int n, length[MOST], displ[MOST];
     MPI_Aint bytes[MOST];
@@ -99,7 +101,7 @@ static MPI_Datatype hindexed_block(MPI_Datatype old)
     return err == MPI_SUCCESS ? t : MPI_DATATYPE_NULL;
 }
 
-/* A struct of old, of pairs of it, and of old again. */
+/* Returns a struct type that consists of `old`, pairs of `old`, and another `old`. */
 static MPI_Datatype structure(MPI_Datatype old)
 {
     MPI_Datatype t, pair;
@@ -132,7 +134,8 @@ static MPI_Datatype subarray(MPI_Datatype old)
     return err == MPI_SUCCESS ? t : MPI_DATATYPE_NULL;
 }
 
-/* One dimension's distribution, its argument and its number of processes. */
+/* Chooses how one dimension is distributed: the kind of distribution, its argument, and
+ * the number of processes. */
 static void some_distribution(int size, int *how, int *arg, int *nprocs)
 {
     static const int kinds[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
@@ -160,7 +163,7 @@ static MPI_Datatype darray(MPI_Datatype old)
     return err == MPI_SUCCESS ? t : MPI_DATATYPE_NULL;
 }
 
-/* ---- the same with large counts, where MPI has them ---- */
+/* ---- the same constructors with large counts, if MPI provides them ---- */
 
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
 static MPI_Datatype contiguous_c(MPI_Datatype old)
@@ -306,7 +309,7 @@ MPI_Datatype types_random(int depth, MPI_Datatype basic)
     if (depth == 0) return basic;
     MPI_Datatype old = types_random(depth - 1, basic);
     CHECK(MPI_Type_size(old, &size) == MPI_SUCCESS);
-    if (size == 0 || size > 2000) return old; /* Open MPI refuses a darray of nothing */
+    if (size == 0 || size > 2000) return old; /* Open MPI refuses an empty darray */
     MPI_Datatype type = types_makers[within(0, types_nmakers - 1)].make(old);
     CHECK(type != MPI_DATATYPE_NULL);
     types_free(&old, basic);

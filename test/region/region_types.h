@@ -1,16 +1,17 @@
-/* Random MPI datatypes for the tests. */
+/* Generates random MPI datatypes. */
 #ifndef REGION_TYPES_H
 #define REGION_TYPES_H
 
 #include <mpi.h>
 
-/* Some nesting of constructors over basic, a few levels deep; not committed. Free it
- * with types_free: it may be basic itself. The same on every process. */
+/* Returns a type built from `basic` by nested random constructors. The result is the same
+ * on every process. It is not committed. Free it with types_free, because it may be
+ * `basic` itself. */
 MPI_Datatype types_random(int depth, MPI_Datatype basic);
 void types_free(MPI_Datatype *type, MPI_Datatype basic);
 
-/* Every constructor for itself: makes a type of old, or frees nothing and returns
- * MPI_DATATYPE_NULL where this MPI has no such. */
+/* A constructor, which builds a type from `old` without freeing `old`. Returns
+ * MPI_DATATYPE_NULL if the MPI library does not have the constructor. */
 struct types_maker {
     const char *name;
     MPI_Datatype (*make)(MPI_Datatype old);

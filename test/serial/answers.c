@@ -1,5 +1,7 @@
-/* What netCDF says of a classic file when it is asked for groups, types, chunks and the
- * like. The same words are expected of our netcdf.h. */
+/* Calls netCDF's functions for groups, types, chunks, filters and similar features on a
+ * classic file, and prints each error code and result. serial_programs.sh compiles this
+ * program with netCDF's netcdf.h and with ours. Both programs must print the same output
+ * and write the same file. Usage: answers [FILE]. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +110,7 @@ static void ask_definitions(int nc, int v)
     say("set cache", nc_set_var_chunk_cache(nc, v, 1, 1, .5f));
 }
 
-/* Copies a variable within the file's twin. */
+/* Copies a variable to a second file, reads it back and deletes the file. */
 static void copy(int nc, int v, const char *path)
 {
     int out, dims[2];
@@ -129,7 +131,8 @@ static void copy(int nc, int v, const char *path)
     say("delete", nc_delete_mp(other, 0));
 }
 
-/* Variables added to a file that is there already are filled, and say so. */
+/* Adds variables to an existing file. They must be filled, and nc_inq_var_fill must
+ * report that. */
 static void add(const char *path)
 {
     int nc, dims[2], v, w, no_fill = -9;

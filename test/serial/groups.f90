@@ -1,5 +1,6 @@
-! What netCDF-Fortran says of a classic file when it is asked for groups, types, filters and
-! parallel access. The same words are expected of our netcdf.inc.
+! Calls netCDF-Fortran's functions for groups, types, filters and parallel access on a classic file,
+! and prints each error code and result. serial_programs.sh compiles this program with
+! netCDF-Fortran's netcdf.inc and with ours. The output and the file must be the same.
 program groups
   implicit none
   include 'netcdf.inc'
@@ -57,7 +58,7 @@ contains
     do t = 0, 13
       size = -9
       call say('type', nf_inq_type(nc, t, name, size))
-      call say('size', size) ! netCDF-Fortran leaves the name as it was
+      call say('size', size) ! netCDF-Fortran does not set the name
     end do
     do t = 1, 8
       n = -9
@@ -66,7 +67,7 @@ contains
     end do
   end subroutine
 
-  ! Types of the user: whatever the other arguments.
+  ! User-defined types: the error code does not depend on the other arguments.
   subroutine ask_compounds()
     integer :: a, b, c, d, e, sizes(4)
     character(len=20) :: name

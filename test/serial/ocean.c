@@ -1,5 +1,8 @@
-/* A program as people write them for serial netCDF, which knows nothing of MPI: it is
- * compiled with netCDF's netcdf.h and with ours, and what comes of it is compared. */
+/* A typical program for serial netCDF that does not use MPI. It writes a CDF-1 and a
+ * CDF-2 file with mapped, strided and text puts, redefines each file, and prints the
+ * values that it reads back. serial_programs.sh compiles this program with netCDF's
+ * netcdf.h and with ours. Both programs must print the same output and write the same
+ * files. Usage: ocean FILE. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +48,12 @@ static void write_values(int file, int depth, int temp, int flag, int name)
         column[i] = 100 + i;
     CHECK(nc_put_varm_int(file, depth, corner, all, stride, map, column));
     CHECK(nc_put_vara_float(file, temp, start, count, block));
-    start[0] = 2; /* record 1 is nobody's: it is filled */
+    start[0] = 2; /* record 1 is never put, so it is filled */
     CHECK(nc_put_vara_float(file, temp, start, count, block));
     CHECK(nc_put_var1_int(file, flag, &at, (int[]){3}));
     CHECK(nc_put_var_text(file, name, "pacifi"));
     signed char small[3 * NY];
-    int status = nc_get_var_schar(file, flag, small); /* 3 and -9 fit */
+    int status = nc_get_var_schar(file, flag, small); /* 3 and -9 are in range */
     printf("fits: %d, %d\n", status, small[4]);
     printf("too large: %d\n", nc_put_var1_double(file, flag, &at, (double[]){1e20}));
     CHECK(nc_put_var1_int(file, flag, &at, (int[]){-7}));

@@ -1,4 +1,6 @@
-! A program for serial netCDF-Fortran, which is compiled with its netcdf.inc and with ours.
+! A fixed-form program for serial netCDF-Fortran: it writes records by mapped and strided puts and
+! prints the values that it reads. serial_programs.sh compiles this program with netCDF-Fortran's
+! netcdf.inc and with ours. The output and the file must be the same.
       program river
       implicit none
       include 'netcdf.inc'

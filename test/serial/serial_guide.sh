@@ -1,6 +1,6 @@
 #!/bin/bash
-# doc/calls.md has a row for every function of netCDF's header, include file and module;
-# each counterpart that it names is there.
+# Tests that doc/calls.md has exactly one row for each function of netCDF's header, include file and
+# Fortran module, and that every counterpart named in a row exists in this library.
 here=${srcdir:-.}
 . "$here/test/support/tap.sh"
 export LC_ALL=C
@@ -8,10 +8,12 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 guide=$here/doc/calls.md
 
-# The first column, and the second where there is a counterpart.
+# rows PREFIX: prints the names in the table's first column. counterparts PREFIX: prints the names
+# in the second column, where there is one.
 rows() { sed -n "s/^| \`\($1[a-z0-9_]*\)\` | .*/\1/p" "$guide" | sort; }
 counterparts() { sed -n "s/^| \`[a-z0-9_]*\` | \`\($1[a-z0-9_]*\)\` | .*/\1/p" "$guide" | sort -u; }
-# covers PREFIX FILE: every name in FILE has a row, and there are many.
+# covers PREFIX FILE COUNT: checks that each name in FILE has exactly one row, and that FILE has
+# more than COUNT names.
 covers() {
     rows "$1" >"$scratch/rows"
     comm -23 "$2" "$scratch/rows" >"$scratch/missing"
@@ -29,8 +31,8 @@ covers_f77() {
         sed -n 's/^ *external *\(nf_[a-z0-9_]*\) *$/\1/p' | sort -u >"$scratch/f77"
     covers nf_ "$scratch/f77" 150
 }
-# The module's names: those that its library has or that are rows here, but for those that
-# the compiler does not find.
+# Finds the module's public names. The candidates are the names that the library exports and those
+# in the table; the compiler shows which of them are in the module.
 covers_f90() {
     local library
     library=$($MPIF90 -print-file-name=libnetcdff.so)
@@ -56,19 +58,19 @@ in_f77() { sed 's/^/nfmpi_/' "$here/test/f77/f77_names.txt"; }
 in_f90() { grep -oE '^nf90mpi_[a-z0-9_]+' "$here/test/f90/f90_generics.txt"; }
 
 if echo '#include <netcdf.h>' | $MPICC -E - >/dev/null 2>&1; then
-    check "every function of netcdf.h has a row" covers_c
+    check "the guide has every function of netcdf.h" covers_c
 else
-    skip "every function of netcdf.h has a row" "no netCDF"
+    skip "the guide has every function of netcdf.h" "no netCDF"
 fi
 if [ "$HAVE_NETCDFF" = yes ]; then
-    check "every function of netcdf.inc has a row" covers_f77
-    check "every function of module netcdf has a row" covers_f90
+    check "the guide has every function of netcdf.inc" covers_f77
+    check "the guide has every function of module netcdf" covers_f90
 else
-    skip "every function of netcdf.inc has a row" "no netCDF-Fortran"
+    skip "the guide has every function of netcdf.inc" "no netCDF-Fortran"
 fi
 if [ -e .libs/libpnetcdf.so ]; then
-    check "every counterpart in C is there" there ncmpi_ in_c
+    check "every counterpart in C exists" there ncmpi_ in_c
 fi
-check "every counterpart in Fortran 77 is there" there nfmpi_ in_f77
-check "every counterpart in Fortran 90 is there" there nf90mpi_ in_f90
+check "every counterpart in Fortran 77 exists" there nfmpi_ in_f77
+check "every counterpart in Fortran 90 exists" there nf90mpi_ in_f90
 finish

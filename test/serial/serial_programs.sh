@@ -1,11 +1,11 @@
 #!/bin/bash
-# Programs for serial netCDF, compiled unchanged with our netcdf.h and netcdf.inc, say and
-# write what they do with netCDF itself.
+# Tests that programs for serial netCDF, compiled unchanged with our netcdf.h or netcdf.inc, print
+# the same text and write the same file as when they are linked with netCDF.
 . "${srcdir:-.}/test/support/tap.sh"
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 
-# same NAME: the same words, and the same bytes in the file.
+# same NAME: runs both builds of a program and compares their output and their files.
 same() {
     test/serial/"$1" "$dir/ours.nc" >"$dir/ours.txt" || { cat "$dir/ours.txt"; return 1; }
     test/serial/"$1"_netcdf "$dir/theirs.nc" >"$dir/theirs.txt" || return 1
@@ -14,9 +14,9 @@ same() {
 
 for program in ocean weather answers river surface groups; do
     if [ -e "test/serial/${program}_netcdf" ]; then
-        check "$program: the same words and the same bytes as with netCDF" same "$program"
+        check "$program: prints and writes the same as with netCDF" same "$program"
     else
-        skip "$program: the same words and the same bytes as with netCDF" "no netCDF for it"
+        skip "$program: prints and writes the same as with netCDF" "no netCDF for it"
     fi
 done
 finish

@@ -1,5 +1,7 @@
-! A serial program in free form: surface pressure and temperature with coordinates, in a
-! file that is then read by one who knows the names alone.
+! A free-form program for serial netCDF-Fortran: it writes surface pressure and temperature with
+! coordinates to a CDF-2 file, then reads it back, looking up the temperature by its name.
+! serial_programs.sh compiles this program with netCDF-Fortran's netcdf.inc and with ours. The
+! output and the file must be the same.
 program surface
   implicit none
   include 'netcdf.inc'

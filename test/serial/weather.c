@@ -1,6 +1,8 @@
-/* A serial program as there are many: pressure and temperature on a grid of four
- * dimensions, with coordinates and attributes, written a time step at a time, read again
- * and summed up. */
+/* A typical program for serial netCDF: it writes pressure and temperature on a
+ * four-dimensional grid, with coordinates and attributes, one time step at a time. Then
+ * it reads a part of the values with a map and strides, and prints their sum.
+ * serial_programs.sh compiles this program with netCDF's netcdf.h and with ours. Both
+ * programs must print the same output and write the same file. Usage: weather [FILE]. */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
-# Draws the trace of a run of dev/simulate as SVG: time goes down, each process has a column
-# on the left, each file one on the right, and a line from one to the other is a step, or as
-# many as follow each other. What began, what was told and what broke stands beside them.
+# Draws the trace of a dev/simulate run as SVG. Time runs downward. Processes have columns on the
+# left, files on the right. A line between two columns represents a step, or several consecutive
+# steps of the same kind. Other lines in the trace, such as results and faults, are printed next to
+# the column of the process.
 #
 #   awk -f draw.awk TRACE >FILE.svg      (dev/simulate --seed S --run N --draw FILE.svg)
 #
-# A line of a trace: time, job.rank@node, then the number of the step, the call, the path, a
-# place and a length; or words.
+# Each line of a trace contains the time and job.rank@node, followed either by text or by a step
+# number, a call, a path, an offset and a length.
 function lane(list, name) {
     if (!(name in list)) list[name] = count[list["kind"]]++
     return list[name]
@@ -22,7 +23,7 @@ function kind_of(call) {
     if (call ~ /rename|unlink/) return "#7d3c98"
     return "#aab7b8"
 }
-# Without the numbers that tell one log from another.
+# Returns the file's name without the long numbers that make log names unique.
 function short_name(path, parts, words, n, i, name) {
     n = split(path, parts, "/")
     if (parts[n] == "." || parts[n] == "") return parts[n - 1] "/"
@@ -43,7 +44,7 @@ $5 ~ /^\/proc/ {
     said = $0
     sub(/^[^ ]+ [^ ]+ /, "", said)
     step = $3 ~ /^[0-9]+$/ && $5 ~ /^\//
-    if (!step && $3 ~ /^[0-9]+$/) next # of no file
+    if (!step && $3 ~ /^[0-9]+$/) next # a step that accesses no file
     if (step && n > 0 && from[n] == who && path[n] == $5 && call[n] == $4) {
         times[n]++
         next
@@ -86,7 +87,7 @@ END {
         x = left + wide * processes[from[i]]
         printf "<text x=\"4\" y=\"%d\" fill=\"#888\">%.6f</text>\n", y + 3, time[i]
         if (i in words) {
-            bad = words[i] ~ /breaks|no memory|^(lost|wrong|hung|left|broken):/
+            bad = words[i] ~ /fault injected|no memory|^(lost|wrong|hung|left|broken):/
             if (bad) printf "<rect x=\"0\" y=\"%d\" width=\"%d\" height=\"14\" fill=\"#fadbd8\"/>\n", y - 8, width
             printf "<circle cx=\"%d\" cy=\"%d\" r=\"3\"/><text x=\"%d\" y=\"%d\"%s>%s</text>\n", x, y,
                 x + 6, y + 3, bad ? " font-weight=\"bold\"" : "", escaped(substr(words[i], 1, 160))

@@ -1,14 +1,14 @@
-/* Steps within memory that processes or threads share. The sources that have such memory
- * are compiled with -fsanitize=thread, which calls a function for each atomic access.
- * These are those functions, in place of the sanitizer's: others may go on before each
- * access. What is not atomic is left alone. */
+/* Turns atomic accesses to shared memory into simulation steps. Sources that use shared
+ * memory are compiled with -fsanitize=thread, so each atomic access calls a sanitizer
+ * function. This file replaces these functions with ones that let other processes and
+ * threads run before each access. Accesses that are not atomic are not steps. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim.h"
 
-/* A process that looks at the same again and again, and finds the same, waits for
- * somebody: it need not let them go on each time. */
+/* Simulates a load. A process that repeatedly loads the same value from the same address
+ * is polling. After a few such loads, further ones are not steps. */
 static void look(const volatile void *at, uint64_t value)
 {
     enum { OFTEN = 3 };
@@ -28,7 +28,7 @@ static void change(const volatile void *at)
     (void)sim_step("change", "", (intptr_t)at, 0);
 }
 
-/* The names and arguments are the compiler's. */
+/* The compiler determines these names and arguments. */
 #define CHANGE(N, T, name, new)                                                          \
     T __tsan_atomic##N##_##name(volatile T *at, T value, int order)                      \
     {                                                                                    \
@@ -73,7 +73,7 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* One runs at a time, and sees what all others did. */
+/* A no-op: only one process runs at a time, so it sees all earlier accesses. */
 void __tsan_atomic_thread_fence(int order)
 {
     (void)order;

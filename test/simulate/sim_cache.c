@@ -1,19 +1,20 @@
-/* What nodes keep of files for themselves. A plan's mount says which promise a node
- * gives:
+/* Simulates the caches of the nodes. The plan's mount determines what a node caches:
  *
- *     SIM_COHERENT  all of sim_disk.c's: nothing is kept
- *     SIM_THROUGH   FUSE: pages, sizes and names are kept, and writes go to the servers
+ *     SIM_COHERENT  nothing: each call accesses the servers (sim_disk.c)
+ *     SIM_THROUGH   FUSE: pages, sizes and names; writes go to the servers immediately
  *     SIM_BACK      FUSE with a write-back cache: whole pages are written later, and the
- *                   node takes its own size for the file's
- *     SIM_MOOSE     FUSE, whose client keeps what is written until a sync or a close
- *     SIM_GLUSTER   likewise, and for a second what it has read, and the size
- *     SIM_CEPH      FUSE, whose client is coherent: only pages are kept
- *     SIM_NFS       close-to-open: pages and sizes are as they were at an open, a lock or
- *                   three seconds ago; writes are kept until a sync, a close, an unlock
+ *                   node trusts the file size that it has cached
+ *     SIM_MOOSE     FUSE whose client caches writes until a sync or a close
+ *     SIM_GLUSTER   like SIM_MOOSE, but the client also caches the data that it reads,
+ *                   and the file size, for one second
+ *     SIM_CEPH      FUSE whose client is coherent; only pages are cached
+ *     SIM_NFS       close-to-open: pages and sizes are revalidated at an open, at a lock
+ *                   and after three seconds; writes are cached until a sync, a close or
+ *                   an unlock
  *
- * FUSE is as Linux has it (fs/fuse/file.c, dir.c): a descriptor with O_DIRECT goes around
- * the pages, but not around the client behind them. What a node may send earlier, or
- * forget, it does when chance says so. */
+ * FUSE behaves as in Linux (fs/fuse/file.c, dir.c): O_DIRECT bypasses the kernel's page
+ * cache, but not the client's cache below it. At random times a node writes back or
+ * evicts something earlier than it has to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,10 @@ enum { FUSE = 0x65735546, NFS = 0x6969, GPFS = 0x47504653 };
 static const struct kind {
     const char *name;
     uint32_t type;
-    double attributes, names; /* seconds for which they are not asked for again */
-    bool pages_stay;          /* when a file is opened */
-    bool back, late, reads; /* pages are written later; the client keeps writes; reads */
+    double attributes, names; /* lifetimes of cached attributes and names, in seconds */
+    bool pages_stay;          /* whether cached pages survive an open */
+    bool back, late,
+        reads; /* kernel delays writes; client delays writes; client caches reads */
 } kinds[SIM_MOUNTS] = {
     [SIM_COHERENT] = {"gpfs", GPFS, 0, 0, false, false, false, false},
     [SIM_THROUGH] = {"fuse.through", FUSE, 5, 5, true, false, false, false},
@@ -38,25 +40,25 @@ static const struct kind {
 };
 
 struct page {
-    int64_t number, n; /* bytes of it that the file had */
+    int64_t number, n; /* page number; bytes of the page before the end of the file */
     double until;
     bool dirty;
     unsigned char bytes[SIM_PAGE];
     struct page *next;
 };
 
-/* Of a file, on a node. */
+/* A node's cache for one file. */
 struct kept {
     int node, opens;
     struct sim_file *file;
-    struct page *pages;              /* the kernel's */
-    int64_t size, version;           /* as the kernel knows them, until then */
-    double modified, changed, until; /* 0: they are asked for when they are wanted */
-    bool known;                      /* the size, where the node's own is the file's */
-    struct page *images;             /* what the client has read */
-    int64_t client_size;             /* and how large it was, until then */
-    double client_until;
-    struct sim_write *writes, **last; /* the client's, in order */
+    struct page *pages;               /* the kernel's page cache */
+    int64_t size, version;            /* file size and version cached by the kernel */
+    double modified, changed, until;  /* cached times; their expiry time, 0 if stale */
+    bool known;                       /* whether the kernel has cached attributes */
+    struct page *images;              /* pages in the client's read cache */
+    int64_t client_size;              /* file size cached by the client */
+    double client_until;              /* expiry time of that size */
+    struct sim_write *writes, **last; /* cached writes, oldest first */
     struct kept *next;
 };
 static struct kept *all;
@@ -70,7 +72,8 @@ struct name {
 };
 static struct name *names;
 
-static int failures[SIM_PROCESSES]; /* of nodes, of which they tell by another boot */
+static int failures[SIM_PROCESSES]; /* how often each node has failed; part of its boot
+                                     * id */
 
 static const struct kind *kind(void)
 {
@@ -97,7 +100,7 @@ static bool by_fuse(void)
     return kind()->type == FUSE;
 }
 
-/* True once in n times. */
+/* Returns true with probability 1/n. */
 static bool chance(uint64_t n)
 {
     static uint64_t state;
@@ -133,7 +136,8 @@ static struct page *add_page(struct page **list, int64_t number)
     return *list = p;
 }
 
-/* Up to the end of its page. */
+/* Reduces n so that the range [at, at + n) does not extend beyond the page that
+ * contains `at`. */
 static int64_t piece(int64_t at, int64_t n)
 {
     int64_t rest = SIM_PAGE - at % SIM_PAGE;
@@ -142,6 +146,8 @@ static int64_t piece(int64_t at, int64_t n)
 
 /* ---- the client ---- */
 
+/* Applies cached writes to the *got bytes that were read from the servers, and extends
+ * *got if a cached write ends beyond them. */
 static void overlay(const struct kept *k, int64_t at, unsigned char *bytes, int64_t n,
                     int64_t *got)
 {
@@ -155,7 +161,8 @@ static void overlay(const struct kept *k, int64_t at, unsigned char *bytes, int6
     }
 }
 
-/* Of one page, as it was when it was read, no more than a second ago. */
+/* Reads bytes from one page through the client's cache, in which a page is valid for one
+ * second. */
 static int64_t read_image(struct kept *k, int64_t at, void *bytes, int64_t n)
 {
     struct page *p = page_in(k->images, at / SIM_PAGE);
@@ -171,7 +178,7 @@ static int64_t read_image(struct kept *k, int64_t at, void *bytes, int64_t n)
     return n;
 }
 
-/* How far what is kept goes, or `end`. */
+/* Returns the largest end offset of the cached writes, or `end` if that is larger. */
 static int64_t written_end(const struct kept *k, int64_t end)
 {
     for (const struct sim_write *w = k->writes; w != NULL; w = w->next)
@@ -199,14 +206,14 @@ static int64_t client_read(struct kept *k, int64_t at, void *bytes, int64_t n)
         int64_t got = kind()->reads ? read_image(k, at + done, to, most)
                                     : sim_file_read(k->file, at + done, to, most);
         overlay(k, at + done, to, most, &got);
-        if (got < most && kept < at + done + most) return done + got; /* was the end */
+        if (got < most && kept < at + done + most) return done + got; /* end of file */
         memset(to + got, 0, (size_t)(most - got));
         done += most;
     }
     return done;
 }
 
-/* To the servers. */
+/* Sends one cached write to the servers. */
 static void send(struct kept *k, const struct sim_write *w)
 {
     struct page *p = page_in(k->images, w->page);
@@ -218,7 +225,7 @@ static void send(struct kept *k, const struct sim_write *w)
     if (at + w->n > p->n) p->n = at + w->n;
 }
 
-/* What is kept of that page; -1: of all. */
+/* Sends a page's cached writes to the servers, or all cached writes if `page` is -1. */
 static void send_page(struct kept *k, int64_t page)
 {
     struct sim_write **p = &k->writes;
@@ -266,9 +273,10 @@ static void client_write(struct kept *k, int64_t at, const void *bytes, int64_t 
     }
 }
 
-/* ---- the kernel's pages ---- */
+/* ---- the kernel's page cache ---- */
 
-/* Whole, as far as the file goes: over what another node has put into it. */
+/* Writes back an entire dirty page, up to the end of the file. This overwrites any data
+ * that other nodes have written to the page. */
 static void write_back(struct kept *k, struct page *p)
 {
     int64_t at = p->number * SIM_PAGE;
@@ -289,14 +297,14 @@ static void forget_pages(struct kept *k, int64_t from, int64_t to)
     drop_pages(&k->pages, from, to);
 }
 
-/* All that is kept gets to the servers. */
+/* Sends all dirty data to the servers. */
 static void flush(struct kept *k)
 {
     write_all_back(k);
     client_settle(k);
 }
 
-/* What may happen at any time. */
+/* At random, writes back or evicts a page, as a node may do at any time. */
 static void go_on(struct kept *k)
 {
     if (k->writes != NULL && chance(8)) send_page(k, k->writes->page);
@@ -324,8 +332,8 @@ static struct kept *kept_of(struct sim_file *f)
     return kept_on(sim_self()->node, f);
 }
 
-/* Size and times, from the client. Pages of a file that has changed are forgotten where
- * the kernel can tell. */
+/* Revalidates the cached size and times. Evicts the pages if the kernel notices a
+ * change. */
 static void ask(struct kept *k)
 {
     int64_t size = client_size(k);
@@ -346,7 +354,7 @@ static void ask_if_due(struct kept *k)
     if (!k->known || sim_clock() >= k->until) ask(k);
 }
 
-/* Others see it, or will: the node's own attributes go with it. */
+/* Updates the cached attributes after a write. */
 static void wrote(struct kept *k, int64_t end)
 {
     if (end > k->size) k->size = end;
@@ -354,7 +362,8 @@ static void wrote(struct kept *k, int64_t end)
     if (by_fuse()) k->until = 0;
 }
 
-/* A page that ends sooner than the kernel knows makes the file as short. */
+/* Returns a page, reading it first if necessary. If a read returns less data than the
+ * cached file size implies, FUSE in the kernel concludes that the file has shrunk. */
 static struct page *filled_page(struct kept *k, int64_t number)
 {
     struct page *p = page_in(k->pages, number);
@@ -395,7 +404,7 @@ static void write_pages(struct kept *k, int64_t at, const void *bytes, int64_t n
     if (!kind()->back) client_write(k, at, bytes, n);
 }
 
-/* ---- what the system calls ---- */
+/* ---- functions called by sim_system.c ---- */
 
 int64_t sim_node_read(struct sim_file *f, bool direct, int64_t at, void *bytes, int64_t n)
 {
@@ -429,8 +438,8 @@ void sim_node_write(struct sim_file *f, bool direct, int64_t at, const void *byt
     wrote(k, at + n);
 }
 
-/* Where a write around the pages fails that goes behind the end, the kernel sets the file
- * to the end that it knows. */
+/* If a direct write beyond the end of the file fails, the kernel truncates the file to
+ * its cached size. */
 void sim_node_write_failed(struct sim_file *f, bool direct, int64_t end)
 {
     if (!by_fuse() || !direct) return;
@@ -453,7 +462,8 @@ void sim_node_resize(struct sim_file *f, int64_t size)
     wrote(k, size);
 }
 
-/* Up to that byte, or, with 0, not any longer. It moves the file's times. */
+/* Allocates space, and extends the file if it is shorter than `end`. Updates the file's
+ * times. */
 void sim_node_reserve(struct sim_file *f, int64_t end)
 {
     if (kind()->type == GPFS) {
@@ -474,8 +484,9 @@ void sim_node_sync(struct sim_file *f, int64_t from, int64_t to)
     sim_file_sync_range(f, from, to);
 }
 
-/* Only where one opening of the node has the file: others hear of such an error by a
- * descriptor that is passed to them, and not where that could not be. */
+/* After a failed sync, may drop the node's cached writes, but only if the node has a
+ * single open file description for the file. Processes with other descriptions would not
+ * get the error, and could not learn of the loss. */
 void sim_node_sync_failed(struct sim_file *f)
 {
     if (!kind()->late || !chance(2)) return;
@@ -500,13 +511,14 @@ void sim_node_unlocks(struct sim_file *f)
     if (kind()->type == NFS) flush(kept_of(f));
 }
 
-/* A node may forget a file that it has not open. */
+/* Called when a file is opened. If the node has no other open file description for the
+ * file, it may have evicted the file's attributes. */
 void sim_node_opened(struct sim_file *f)
 {
     if (kind()->type == GPFS) return;
     struct kept *k = kept_of(f);
     if (k->opens++ == 0 && chance(2)) k->known = false;
-    if (!by_fuse()) k->until = 0; /* close-to-open */
+    if (!by_fuse()) k->until = 0; /* close-to-open consistency */
     ask_if_due(k);
     if (by_fuse() && !kind()->pages_stay) forget_pages(k, 0, INT64_MAX);
 }
@@ -536,7 +548,7 @@ bool sim_node_look(struct sim_file *f, struct sim_look *l)
     return true;
 }
 
-/* ---- names ---- */
+/* ---- name cache ---- */
 
 static struct name *name_of(const char *path)
 {
@@ -570,7 +582,7 @@ struct sim_file *sim_node_find(const char *path)
     return sim_name_find(path);
 }
 
-/* ---- the end ---- */
+/* ---- failures ---- */
 
 static void lose(struct kept *k)
 {

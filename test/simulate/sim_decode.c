@@ -1,4 +1,5 @@
-/* Reads a file of the classic formats, by their specification and without the library. */
+/* Decodes the header and single values of a file in one of the classic formats. Follows
+ * the format specification and does not use the library. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ struct reader {
     const struct sim_bytes *file;
     int64_t at;
     int version;
-    const char *wrong; /* NULL: nothing so far */
+    const char *wrong; /* first error found in the file; NULL if none */
 };
 
 static uint64_t number(struct reader *r, int bytes)
@@ -23,7 +24,7 @@ static uint64_t number(struct reader *r, int bytes)
     return x;
 }
 
-/* A length or a count: of 8 bytes in CDF-5. */
+/* Reads a length or a count, which has 8 bytes in CDF-5 and 4 bytes otherwise. */
 static int64_t count(struct reader *r)
 {
     int64_t n = (int64_t)number(r, r->version == 5 ? 8 : 4);
@@ -45,7 +46,8 @@ static void name(struct reader *r, char *to, size_t room)
     snprintf(to, room, "%.*s", (int)n, (const char *)r->file->at + from);
 }
 
-/* How many there are in a list; its tag is to be that one, or there are none. */
+/* Reads the tag and length of a list. The tag must be `wanted`, or the list must be
+ * absent. Returns the length. */
 static int64_t list(struct reader *r, uint64_t wanted)
 {
     uint64_t tag = number(r, 4);
@@ -90,7 +92,7 @@ static void variable(struct reader *r, struct sim_decoded *d, const int64_t *dim
     }
     attributes(r);
     int type = (int)number(r, 4);
-    (void)count(r); /* its size, which readers work out */
+    (void)count(r); /* skips vsize, which readers must not rely on */
     int64_t begin = (int64_t)number(r, r->version == 1 ? 4 : 8);
     if (d->nvars >= SIM_DECODED || r->wrong != NULL) return;
     int v = d->nvars++;
@@ -103,7 +105,8 @@ static void variable(struct reader *r, struct sim_decoded *d, const int64_t *dim
     d->vars[v].step = product * sim_type_size(type);
 }
 
-/* A record has each record variable's, in whole words but where there is only one. */
+/* Computes the size of a record. Each variable's part is padded to a multiple of four
+ * bytes, unless there is only one record variable. */
 static void steps(struct sim_decoded *d)
 {
     int64_t all = 0, only = 0;
@@ -146,60 +149,13 @@ void sim_decode(struct sim_decoded *d, const struct sim_bytes *file)
     if (r.wrong != NULL) snprintf(d->wrong, sizeof d->wrong, "%s", r.wrong);
 }
 
-/* Fill values of 64 bits have more digits than a double. */
-static uint64_t integer_of(int type, double value)
+uint64_t sim_decoded_value(const struct sim_decoded *d, const struct sim_bytes *file,
+                           int var, int64_t row, int64_t i)
 {
-    if (type == 5 || type == 6) return 0;
-    if (value < -9e18) return (uint64_t)-9223372036854775806;
-    return value > 1.8e19 ? 18446744073709551614u : (uint64_t)(int64_t)value;
-}
-
-void sim_encode(int type, double value, unsigned char bytes[8])
-{
-    const int size = sim_type_size(type);
-    float single = (float)value;
-    uint32_t bits;
-    uint64_t x = integer_of(type, value);
-    memcpy(&bits, &single, sizeof bits);
-    if (type == 5) x = bits;
-    if (type == 6) memcpy(&x, &value, sizeof x);
-    for (int k = size - 1; k >= 0; k--, x >>= 8)
-        bytes[k] = (unsigned char)x;
-}
-
-double sim_decoded_value(const struct sim_decoded *d, const struct sim_bytes *file,
-                         int var, int64_t row, int64_t i)
-{
-    int size = sim_type_size(d->vars[var].type);
-    int64_t at = d->vars[var].begin + row * d->vars[var].step + i * size;
-    uint64_t x = 0;
-    for (int k = 0; k < size; k++) /* what is behind the end reads as zeros */
-        x = x << 8 | (at + k < file->size ? file->at[at + k] : 0u);
-    switch (d->vars[var].type) {
-    case 1:
-        return (int8_t)x;
-    case 10:
-        return (double)(int64_t)x;
-    case 2:
-    case 7:
-    case 8:
-    case 9:
-    case 11:
-        return (double)x;
-    case 3:
-        return (int16_t)x;
-    case 4:
-        return (int32_t)x;
-    case 5: {
-        uint32_t bits = (uint32_t)x;
-        float f;
-        memcpy(&f, &bits, sizeof f);
-        return (double)f;
-    }
-    default: {
-        double real;
-        memcpy(&real, &x, sizeof real);
-        return real;
-    }
-    }
+    const int size = sim_type_size(d->vars[var].type);
+    const int64_t at = d->vars[var].begin + row * d->vars[var].step + i * size;
+    uint64_t value = 0;
+    for (int k = 0; k < size; k++) /* bytes beyond the end of the file read as zeros */
+        value = value << 8 | (at + k < file->size ? file->at[at + k] : 0u);
+    return value;
 }

@@ -1,11 +1,86 @@
-/* Attributes and more that a redefinition brings, and all questions that a dataset can be
- * asked. */
+/* Makes the definitions in a redefinition, and inquiries of all kinds. Also chooses types
+ * in memory. See sim_define.h. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pnetcdf.h"
-#include "sim_access.h"
+#include "sim_define.h"
+
+/* ---- types in memory ---- */
+
+int sim_memory_for(const struct sim_var *v, uint64_t i)
+{
+    static const int memories[] = {MEMORY_SCHAR,    MEMORY_SHORT,     MEMORY_INT,
+                                   MEMORY_FLOAT,    MEMORY_DOUBLE,    MEMORY_UCHAR,
+                                   MEMORY_USHORT,   MEMORY_UINT,      MEMORY_LONG,
+                                   MEMORY_LONGLONG, MEMORY_ULONGLONG, MEMORY_TEXT};
+    const uint64_t n = sizeof memories / sizeof memories[0];
+    const int own = plan_memory_of(v->type);
+    for (;; i++) {
+        const int memory = memories[i % n];
+        if (v->small && own != MEMORY_TEXT ? memory != MEMORY_TEXT
+                                           : memory == own || memory == v->other)
+            return memory;
+    }
+}
+
+bool sim_memory_has_all(int memory, int type)
+{
+    return memory == plan_memory_of(type) ||
+           (memory == MEMORY_DOUBLE && type != PLAN_CHAR);
+}
+
+/* ---- attributes ---- */
+
+/* Returns the type of the attribute that redefinition `op` adds. */
+static enum plan_type attribute_type(int ncid, int op)
+{
+    static const enum plan_type types[] = {
+        PLAN_BYTE,   PLAN_SHORT, PLAN_INT,  PLAN_FLOAT, PLAN_DOUBLE, PLAN_UBYTE,
+        PLAN_USHORT, PLAN_UINT,  PLAN_BYTE, PLAN_INT64, PLAN_UINT64, PLAN_CHAR};
+    int format, most = 5; /* number of types in CDF-1 and CDF-2 files */
+    if (ncmpi_inq_format(ncid, &format) == NC_NOERR && format == NC_FORMAT_CDF5)
+        most = sizeof types / sizeof types[0];
+    return types[op % most];
+}
+
+static uint64_t attribute_value(int type, int op, int i)
+{
+    return plan_value(type, plan_memory_of(type), (uint64_t)op << 20 | (uint64_t)i);
+}
+
+/* Puts an attribute of n values, whose type and values depend on op. */
+static int put_attribute(int ncid, int var, const char *name, int op, int n)
+{
+    const int type = attribute_type(ncid, op), memory = plan_memory_of(type);
+    void *values = sim_room((size_t)n * plan_memory_size(memory));
+    for (int i = 0; i < n; i++)
+        plan_store(values, memory, i, attribute_value(type, op, i));
+    int err = access_put_att(ncid, var, name, type, memory, n, values);
+    free(values);
+    return err;
+}
+
+/* Gets an attribute. Sets *right to whether it has the expected type and values. */
+static int get_attribute(int ncid, int var, const char *name, int op, int n, bool *right)
+{
+    const int type = attribute_type(ncid, op), memory = plan_memory_of(type);
+    nc_type found;
+    MPI_Offset length = 0;
+    int err = ncmpi_inq_att(ncid, var, name, &found, &length);
+    if (err != NC_NOERR) return err;
+    *right = found == type && length == n;
+    void *values = sim_room((size_t)n * plan_memory_size(memory));
+    if (*right) err = access_get_att(ncid, var, name, memory, values);
+    for (int i = 0; i < n && *right; i++)
+        *right = plan_load(values, memory, i) == attribute_value(type, op, i);
+    free(values);
+    return err;
+}
+
+/* ---- definitions ---- */
 
 static void name_of(char name[16], char letter, int op)
 {
@@ -16,17 +91,18 @@ int sim_define(int ncid, int op, int n)
 {
     char name[16];
     name_of(name, 'a', op);
-    return sim_attribute_put(ncid, NC_GLOBAL, name, op, n);
+    return put_attribute(ncid, NC_GLOBAL, name, op, n);
 }
 
 int sim_find_attribute(int ncid, int op, int n, bool *right)
 {
     char name[16];
     name_of(name, 'a', op);
-    return sim_attribute_get(ncid, NC_GLOBAL, name, op, n, right);
+    return get_attribute(ncid, NC_GLOBAL, name, op, n, right);
 }
 
-/* A variable with as many attributes as there are types. */
+/* Adds attributes of all types to a variable, then renames, copies and deletes some of
+ * them. */
 static int describe(int ncid, int var)
 {
     char name[16];
@@ -34,16 +110,16 @@ static int describe(int ncid, int var)
     bool right = true;
     for (int i = 0; i < 12 && err == NC_NOERR; i++) {
         name_of(name, 'b', i);
-        err = sim_attribute_put(ncid, var, name, i, 1 + i);
+        err = put_attribute(ncid, var, name, i, 1 + i);
     }
     if (err == NC_NOERR) err = ncmpi_rename_att(ncid, var, "b0", "c0");
     if (err == NC_NOERR) err = ncmpi_copy_att(ncid, var, "c0", ncid, NC_GLOBAL);
     if (err == NC_NOERR) err = ncmpi_del_att(ncid, var, "b1");
-    if (err == NC_NOERR) err = sim_attribute_get(ncid, NC_GLOBAL, "c0", 0, 1, &right);
+    if (err == NC_NOERR) err = get_attribute(ncid, NC_GLOBAL, "c0", 0, 1, &right);
     return err == NC_NOERR && !right ? NC_EINVAL : err;
 }
 
-/* They lie behind each other, and hold nothing but fill values. */
+/* Defines a dimension and a variable in fill mode. No values are put to the variable. */
 int sim_define_more(int ncid, int op)
 {
     char old[16], new[16];
@@ -61,8 +137,10 @@ int sim_define_more(int ncid, int op)
     return err == NC_NOERR ? describe(ncid, var) : err;
 }
 
-/* ---- questions ---- */
+/* ---- inquiries ---- */
 
+/* Returns `err`, or NC_EINVAL if the call succeeded but its results contradict other
+ * inquiries. */
 static int fits(int err, bool true_so)
 {
     return err == NC_NOERR && !true_so ? NC_EINVAL : err;

@@ -1,5 +1,8 @@
-/* What the file system has. A write is in its memory when it returns, where all nodes
- * read it; on its disks it is after a sync. */
+/* Simulates the file system's servers. A write stores its data in the servers' memory,
+ * where all nodes can read it. A sync writes the data to disk. For each file, this module
+ * stores the current bytes, the bytes on disk, and a list of the writes that are not on
+ * disk yet. It does the same for file names. A power failure preserves an arbitrary
+ * subset of the pending writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,16 +13,17 @@ static int64_t inodes = 100;
 
 struct name {
     char *path;
-    struct sim_file *file; /* NULL: taken away */
-    bool joined;           /* with the change behind it */
+    struct sim_file *file; /* the file that has the name; NULL if the name was removed */
+    bool joined;           /* whether it must reach the disk together with the next
+                            * change */
 };
 static struct names {
     struct name *at;
     int n, room;
 } now;
-/* Changes of names that are not on the disk yet, in order; and what is. */
+/* Name changes that are not on disk yet, in order; names that are on disk. */
 static struct names pending, safe;
-static int cuts; /* of the power */
+static int cuts; /* number of power failures */
 
 static void *grown(void *array, size_t bytes)
 {
@@ -93,7 +97,8 @@ int64_t sim_file_read(const struct sim_file *f, int64_t at, void *bytes, int64_t
     return n;
 }
 
-/* In pages, each of which gets to the disk whole, and at a moment of its own. */
+/* Splits a write into pages. Each page reaches the disk atomically and independently of
+ * the others. */
 void sim_file_write(struct sim_file *f, int64_t at, const void *bytes, int64_t n)
 {
     const unsigned char *from = bytes;
@@ -114,7 +119,8 @@ void sim_file_sync(struct sim_file *f)
     sim_file_sync_range(f, 0, INT64_MAX);
 }
 
-/* What has been written there, in order; sizes go with all. */
+/* Flushes to disk, in order, all pending writes that overlap a range, and all pending
+ * changes to the file's size. */
 void sim_file_sync_range(struct sim_file *f, int64_t from, int64_t to)
 {
     struct sim_write **p = &f->pending;
@@ -175,7 +181,7 @@ static void change_name(const char *path, struct sim_file *f, bool joined)
     if (f != NULL) f->links++;
     if (old != NULL) old->links--;
     set_name(&now, path, f);
-    append(&pending, path, f, joined); /* each change counts */
+    append(&pending, path, f, joined); /* even if another change to the name is pending */
 }
 
 void sim_name_set(const char *path, struct sim_file *f)
@@ -189,7 +195,8 @@ void sim_name_move(const char *from, const char *to)
     change_name(from, NULL, false);
 }
 
-/* The first n changes are on the disk, or one more. */
+/* Flushes the first `n` pending name changes to disk, and one more if the n-th is the
+ * first half of a rename. Discards the rest. */
 static void keep_names(int n)
 {
     if (n > 0 && pending.at[n - 1].joined) n++;
@@ -205,9 +212,10 @@ void sim_names_sync(void)
     keep_names(pending.n);
 }
 
-/* ---- the power ---- */
+/* ---- power failures ---- */
 
-/* Each page has what was written to it up to a moment of its own: so has the size. */
+/* Decides whether a pending write survives. For each page and for the file size, either
+ * all pending writes survive, or none, or those up to a random one. */
 static bool survives(const struct sim_write *w, uint64_t cut, int64_t all, int64_t i)
 {
     uint64_t chance = cut ^ (uint64_t)(w->page + 1) * 0x9E3779B97F4A7C15u;

@@ -1,4 +1,4 @@
-/* Descriptors, and the locks of files: for sim_system.c. */
+/* Simulates descriptors and file locks. Used by sim_system.c and sim_sockets.c. */
 #include "sim_files.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "sim_network.h"
 
 struct descriptor {
-    struct sim_open *open; /* NULL: it is free */
+    struct sim_open *open; /* NULL if the descriptor is free */
     const struct sim_process *process;
 };
 static struct descriptor *table;
@@ -63,7 +63,8 @@ static void add_lock(struct sim_file *f, struct sim_lock wanted)
     f->locks = l;
 }
 
-/* What the owner has of that range is let go; what lies beside it stays. */
+/* Removes the owner's locks in a range. If a lock extends beyond the range, the part
+ * outside remains locked. */
 static void take_away(struct sim_file *f, const struct sim_lock *range)
 {
     struct sim_lock *old = f->locks;
@@ -90,7 +91,9 @@ void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
     sim_wake(&f->locks, 1000);
 }
 
-/* Others go on when it has the lock, and not before. */
+/* Acquires a lock, replacing the owner's previous locks in the range. Returns false if
+ * another owner has a conflicting lock. Does not let other processes run before the lock
+ * is set. */
 bool sim_lock_take(struct sim_file *f, const struct sim_lock *wanted)
 {
     if (sim_lock_in_the_way(f, wanted) != NULL) return false;
@@ -107,7 +110,7 @@ static void drop_all(struct sim_file *f, const void *owner)
     sim_lock_drop(f, &(struct sim_lock){.owner = owner, .first = -2, .last = -2});
 }
 
-/* ---- closing ---- */
+/* ---- close ---- */
 
 void sim_open_drop(struct sim_open *o, bool lost)
 {
@@ -117,12 +120,13 @@ void sim_open_drop(struct sim_open *o, bool lost)
     free(o);
 }
 
-/* Others may go on with each lock that is let go, and open something. */
+/* Frees the descriptor first, because releasing a lock may let another process run, and
+ * that process may then open a file. */
 void sim_descriptor_close(int fd)
 {
     const struct descriptor d = table[fd - SIM_FIRST_FD];
     table[fd - SIM_FIRST_FD].open = NULL;
-    if (d.open->file != NULL) drop_all(d.open->file, d.process); /* as POSIX has it */
+    if (d.open->file != NULL) drop_all(d.open->file, d.process); /* as POSIX requires */
     if (d.open->file != NULL && d.process != NULL)
         sim_node_closed(d.open->file, d.process->node, d.open->refs == 1);
     sim_open_drop(d.open, d.process != NULL && d.process->lost);

@@ -1,4 +1,5 @@
-/* What sim_system.c, sim_files.c and sim_sockets.c share. */
+/* Simulated open file descriptions, descriptors and locks. Shared by sim_system.c,
+ * sim_files.c and sim_sockets.c. */
 #ifndef SIM_FILES_H
 #define SIM_FILES_H
 
@@ -6,34 +7,35 @@
 
 #include "sim.h"
 
-/* What a call of the system returns that fails. */
+/* Sets errno and returns -1. */
 static inline int fails(int error)
 {
     errno = error;
     return -1;
 }
 
-/* Descriptors from there on are the simulation's; the process that runs it has none so
- * high. */
+/* Smallest simulated descriptor. The real process that runs the simulation has no
+ * descriptors this large. */
 enum { SIM_FIRST_FD = 100000 };
 
 struct sim_socket;
 
 struct sim_open {
-    struct sim_file *file;     /* NULL: a directory, or ... */
-    struct sim_socket *socket; /* ... a socket, or an end of a pipe */
+    struct sim_file *file;     /* NULL if this is a directory or socket */
+    struct sim_socket *socket; /* socket or pipe end; NULL for files */
     int flags, refs;
     int64_t at;
     char path[256];
 };
 
-struct sim_open *sim_open_of(int fd);   /* NULL: none of the simulation's */
-int sim_descriptor(struct sim_open *o); /* another one of it */
+struct sim_open *sim_open_of(int fd);   /* returns NULL if fd is not simulated */
+int sim_descriptor(struct sim_open *o); /* returns a new descriptor for o */
 void sim_descriptor_close(int fd);
-/* One reference less. lost: of a process whose node is. */
+/* Drops a reference. `lost` is true if the process died because its node failed. */
 void sim_open_drop(struct sim_open *o, bool lost);
 
-/* Of ranges that are given; a lock of the whole file (flock) has -2 as first and last. */
+/* Find, acquire and release locks on byte ranges. A lock on the whole file (flock) has -2
+ * as its first and last byte. */
 const struct sim_lock *sim_lock_in_the_way(const struct sim_file *f,
                                            const struct sim_lock *wanted);
 bool sim_lock_take(struct sim_file *f, const struct sim_lock *wanted);

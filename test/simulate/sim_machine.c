@@ -1,5 +1,7 @@
-/* What MPI-IO is made of, in benchmarks/scale/machine_mpi.c: the same files as by
- * descriptors. */
+/* Implements the functions that the MPI-IO layer in benchmarks/scale (machine_mpi.c)
+ * calls. These functions make simulated system calls, so MPI-IO and descriptors access
+ * the same files. Also adds file views and collective transfers, in which each process
+ * transfers its own bytes, as ROMIO does without collective buffering. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +20,8 @@ struct store_file {
     int fd;
 };
 
-/* ROMIO locks what it transfers on NFS, so that the node asks for it or sends it. */
+/* Locks a range if the mount is NFS, as ROMIO does. The lock makes the node revalidate
+ * its cache, and the unlock makes it flush. */
 static void lock(const struct store_file *f, int type, int64_t at, int64_t n)
 {
     struct flock l = {.l_type = (short)type, .l_start = at, .l_len = n};
@@ -105,21 +108,20 @@ int64_t store_read(struct store_file *f, int64_t offset, void *bytes, int64_t n)
     return done;
 }
 
-/* A handle is that. */
+/* Returns the store_file to which the first member of an MPI_File points. */
 static struct store_file *file_of(MPI_File f)
 {
     return *(struct store_file **)f;
 }
 
-/* ---- views: each process its own, as ROMIO does where collective buffering is off ----
- */
+/* ---- file views ---- */
 
-/* Of a handle: where each byte is that it shows, from `at` on, and again every `extent`.
- */
+/* The view of a file handle. The list of visible byte offsets, relative to `at`, repeats
+ * every `extent` bytes. */
 struct view {
     MPI_File file;
     int64_t at, n, extent;
-    uint32_t *places; /* NULL: all bytes */
+    uint32_t *places; /* NULL if all bytes are visible */
     struct view *next;
 };
 static struct view *views;
@@ -135,8 +137,8 @@ static struct view *view_of(MPI_File f)
     return views = v;
 }
 
-/* Packing bytes that tell where they are, a digit of that at a time, tells where a type
- * has its bytes. */
+/* Finds the offset of each byte that the type selects. To do so, packs buffers in which
+ * each byte contains eight bits of its own offset. */
 static void find_places(struct view *v, MPI_Datatype type)
 {
     int n = 0;
@@ -179,7 +181,8 @@ static int64_t place_of(const struct view *v, int64_t i)
                              : v->at + i / v->n * v->extent + v->places[i % v->n];
 }
 
-/* In runs; how many bytes, or -1 and errno. */
+/* Transfers `n` bytes of the view in contiguous runs. Returns the number of bytes, or -1
+ * and sets errno. */
 static int64_t move(MPI_File f, bool writes, int64_t from, char *bytes, int64_t n)
 {
     const struct view *v = view_of(f);
@@ -191,7 +194,7 @@ static int64_t move(MPI_File f, bool writes, int64_t from, char *bytes, int64_t 
         int64_t done = writes ? store_write(file, at, bytes + i, run)
                               : store_read(file, at, bytes + i, run);
         if (done < 0) return -1;
-        if (done < run) return i + done; /* behind the end */
+        if (done < run) return i + done; /* end of file */
     }
     return n;
 }
@@ -201,7 +204,7 @@ int __wrap_MPI_File_read_at_all(MPI_File f, MPI_Offset at, void *buf, int count,
 {
     int n = 0, from = 0;
     MPI_Type_size(type, &n);
-    n *= count; /* SimGrid's MPI_Pack_size counts the gaps, too */
+    n *= count; /* in SimGrid, MPI_Pack_size would include gaps */
     char *bytes = sim_room((size_t)n);
     int64_t done = move(f, false, at, bytes, n);
     if (done > 0) MPI_Unpack(bytes, n, &from, buf, count, type, MPI_COMM_SELF);
@@ -214,7 +217,7 @@ int __wrap_MPI_File_write_at_all(MPI_File f, MPI_Offset at, const void *buf, int
 {
     int n = 0, to = 0;
     MPI_Type_size(type, &n);
-    n *= count; /* SimGrid's MPI_Pack_size counts the gaps, too */
+    n *= count; /* in SimGrid, MPI_Pack_size would include gaps */
     char *bytes = sim_room((size_t)n);
     if (n > 0) MPI_Pack(buf, count, type, bytes, n, &to, MPI_COMM_SELF);
     int64_t done = move(f, true, at, bytes, n);
@@ -222,7 +225,7 @@ int __wrap_MPI_File_write_at_all(MPI_File f, MPI_Offset at, const void *buf, int
     return machine_mpi_moved(done, status);
 }
 
-/* The library makes no such calls. */
+/* Stub for nonblocking MPI-IO, which the library does not use. */
 MPI_Request task_new(struct store_file *f, int64_t offset, void *bytes, int64_t n,
                      bool writing)
 {

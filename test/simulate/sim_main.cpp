@@ -1,6 +1,9 @@
-/* A seed: its program runs once whole, and then again and again, and each time something
- * breaks at another step; what is left is opened, read and closed by further jobs, which
- * may break, too. */
+/* The main program: simulate PROGRAM [OPTION...]. main() prints the usage. For each seed,
+ * the program draws a plan and runs it several times. The first run has no fault. Each
+ * later run has a fault at a different step, and possibly another one in the job that
+ * recovers. If a run fails, the program removes operations and processes from the plan as
+ * long as some run of the smaller plan fails with the same verdict. Exits with 1 if any
+ * seed failed. */
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -16,15 +19,16 @@
 
 #include "sim_run.hpp"
 
-/* Of as many steps, and allocations. */
+/* Chooses a random fault for a job with most[0] steps and most[1] allocations. */
 static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure,
                         const sim_plan &plan)
 {
-    static const int errors[] = {EIO, ENOSPC, EAGAIN /* short */};
+    static const int errors[] = {EIO, ENOSPC, EAGAIN /* causes a short write */};
     Fault f = {SIM_NOTHING, 0, errors[sim_draw(chance, 3)]};
     if (sure || sim_draw(chance, 3) == 0)
         f.harm = static_cast<sim_harm>(1 + sim_draw(chance, SIM_HARMS - 1));
-    /* Who was here before the node's restart counts as another node's. */
+    /* Without locks, a restarted node cannot find out that its earlier processes are
+     * dead. */
     bool restarts =
         f.harm == SIM_POWER || (f.harm == SIM_NODE && sim_mount_loses(plan.mount));
     if (plan.lockless && restarts) f.harm = SIM_KILL;
@@ -33,13 +37,14 @@ static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure,
     return f;
 }
 
-/* What the run without a fault has told. */
+/* Measurements taken in the run without a fault. */
 struct Whole {
-    int64_t most[2][2]; /* steps of two jobs, and their allocations */
+    int64_t most[2][2]; /* steps and allocations in the first two jobs */
     Moments moments;
 };
 
-/* Around one of the moments; most steps are far from any. */
+/* Moves the fault close to a step that changes what a power failure would leave
+ * behind. */
 static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const Moments &m)
 {
     static const sim_harm harms[] = {SIM_POWER, SIM_POWER, SIM_KILL, SIM_NODE};
@@ -49,7 +54,8 @@ static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const M
     f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 16) - 4;
 }
 
-/* The next job finds what is left early, and some of it cannot be opened. */
+/* Moves the second job's fault to the job's early steps, during which it recovers. In
+ * half of the runs, makes one open fail instead. */
 static void strike_what_recovers(Fault *f, uint64_t *chance)
 {
     f->step = (f->step + 3) / 4;
@@ -59,8 +65,8 @@ static void strike_what_recovers(Fault *f, uint64_t *chance)
     f->open = 1 + (int)sim_draw(chance, 24);
 }
 
-/* The n-th run of a plan: the first without a fault, the sixth and later ones with one at
- * a moment. */
+/* Performs the n-th run of a plan. Run 0 has no fault. In runs from AT_MOMENTS on, the
+ * fault is close to one of the recorded steps (struct Moments). */
 static const Result *nth_run(Run *r, int n, Whole *whole)
 {
     enum { AT_MOMENTS = 5 };
@@ -81,7 +87,8 @@ static const Result *nth_run(Run *r, int n, Whole *whole)
     return got;
 }
 
-/* The first run that goes wrong as that one did, or so: *r is it. */
+/* Performs at most `runs` runs of the plan, and returns whether one of them had this
+ * verdict. If so, *r is that run. */
 static bool goes_wrong(Run *r, int runs, sim_verdict how)
 {
     Whole whole = {};
@@ -90,6 +97,7 @@ static bool goes_wrong(Run *r, int runs, sim_verdict how)
     return false;
 }
 
+/* Removes an operation from a plan. */
 static void leave_out(struct sim_plan *p, int op)
 {
     memmove(&p->ops[op], &p->ops[op + 1], (size_t)(p->nops - op - 1) * sizeof p->ops[0]);
@@ -105,6 +113,7 @@ static bool defines(const struct sim_plan *p, int op)
     return false;
 }
 
+/* Reduces a failing run, and returns the smallest run found that has the same verdict. */
 static Run shrink(Run r, sim_verdict how)
 {
     enum { RUNS = 40 };
@@ -124,17 +133,17 @@ static Run shrink(Run r, sim_verdict how)
     return r;
 }
 
-/* ---- the command ---- */
+/* ---- the command line ---- */
 
 struct Options {
     uint64_t from = 1, seeds = 1;
-    double seconds = 0; /* of the clock on the wall; 0: as long as it takes */
+    double seconds = 0; /* limit on the elapsed time; 0 for none */
     int runs = 6, only = -1;
     bool trace = false, whole = false, first = false, orders = false;
-    std::string of; /* these orders; "": all */
+    std::string of; /* name of the only small program to run; "" for all */
 };
 
-/* True: all went well. */
+/* Performs all runs for a seed. Returns true if none failed. */
 static bool seed(const Options &o, uint64_t number, int64_t counts[])
 {
     Run r = {};
@@ -146,7 +155,7 @@ static bool seed(const Options &o, uint64_t number, int64_t counts[])
         counts[got->verdict]++;
         if (got->verdict == SIM_FINE) continue;
         sim_describe(r, *got);
-        printf("  again: --seed %llu --run %d --trace\n", (unsigned long long)number, n);
+        printf("  repeat: --seed %llu --run %d --trace\n", (unsigned long long)number, n);
         if (!o.whole) {
             Run small = shrink(r, got->verdict);
             sim_describe(small, *sim_perform(small));
@@ -208,7 +217,8 @@ static bool read_options(int argc, char **argv, Options *o)
 int main(int argc, char **argv)
 {
     Options o;
-    /* The same addresses each time, where that may be asked for. */
+    /* Disables address space randomization if the system permits it, so that runs are
+     * reproducible. */
     if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE) &&
         personality(ADDR_NO_RANDOMIZE) != -1)
         execv("/proc/self/exe", argv);

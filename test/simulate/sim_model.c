@@ -1,15 +1,17 @@
-/* What must be true, of what was begun and told: doc/reliability.md and doc/behaviour.md.
- * An element is one process's, so that what it may hold is what that one has put, in the
- * order of the program:
+/* The model. From the calls that began and their results, it derives what the files may
+ * contain according to doc/reliability.md and doc/behaviour.md. If the files contain
+ * anything else, the model ends the run with a verdict. All puts to the same element have
+ * a definite order. After the last job, an element may have
  *
- * - what was put last, as all processes were told, or later, whatever becomes of them;
- * - with the power gone, what was put and told before a sync that told success, or later;
- *   with a node gone that had kept writes, likewise, or before a close;
- * - where nothing has gone wrong, what was put last.
+ * - without a fault: the value that was put last;
+ * - after processes were killed: the value of the last put that succeeded on all
+ *   processes, or of a later one;
+ * - after a power failure: the value of the last put that was followed by a successful
+ *   sync, or of a later one; after the failure of a node that caches writes: the same,
+ *   except that a successful close counts as a sync.
  *
- * A variable is there if the enddef that made it told success, and before that may be;
- * with the power gone, only what a sync made sure of. */
-#include <math.h>
+ * A variable must exist if the enddef that defined it succeeded and, in the case of a
+ * power failure, was followed by a sync. It may exist if that enddef was begun. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 #include "sim.h"
 
 enum {
-    NOT = -9999, /* has not returned */
+    NOT = -9999, /* the op has begun but has not returned */
     EBADLOG = -238
 };
 
@@ -27,10 +29,10 @@ static int told[SIM_TELLS][SIM_PROCESSES];
 static char said[SIM_TELLS][600];
 static bool harmed, powerless, erred, finding;
 static int64_t records_told[SIM_SETS] = {-1, -1};
-static bool lossy; /* what nobody has synced may be gone: with the power, or a node */
-static bool writes_lost; /* ... by a sync that failed, of which an op tells */
+static bool lossy;       /* whether a fault may have lost unsynced data */
+static bool writes_lost; /* whether a failed sync has discarded writes */
 
-/* ---- what is told ---- */
+/* ---- results of operations ---- */
 
 static void prepare(void)
 {
@@ -47,6 +49,7 @@ void sim_harmed(enum sim_harm harm)
     powerless |= harm == SIM_POWER;
     lossy |= powerless || (harm == SIM_NODE && sim_mount_loses(sim_the_plan()->mount));
     erred |= harm == SIM_ERROR;
+    if (harm != SIM_NOTHING && harm != SIM_STOP) sim_lease_harmed();
 }
 
 void sim_lost_writes(void)
@@ -69,6 +72,7 @@ void sim_begins(int op)
 {
     prepare();
     begun[op][sim_self()->rank] = true;
+    sim_lease_begins(op);
     sim_note("begins %d", op);
 }
 
@@ -76,18 +80,19 @@ void sim_told(int op, int err, const char *words)
 {
     prepare();
     told[op][sim_self()->rank] = err;
+    sim_lease_told(op, err);
     sim_note("told %d: %d %s", op, err, words);
     if (err == 0) return;
     snprintf(said[op], sizeof said[op], "%s", words);
     if (!harmed)
-        sim_fail(SIM_LOST, "op %d is told %d without a fault: %s", op, err, words);
+        sim_fail(SIM_LOST, "op %d returned %d without a fault: %s", op, err, words);
 }
 
 void sim_told_wrong(const char *what, int expected, int err)
 {
     sim_note("%s: %d", what, err);
     if (!harmed && err != expected)
-        sim_fail(SIM_WRONG, "%s is told %d, not %d", what, err, expected);
+        sim_fail(SIM_WRONG, "%s: returned %d instead of %d", what, err, expected);
 }
 
 void sim_got_records(int set, int64_t n)
@@ -95,8 +100,8 @@ void sim_got_records(int set, int64_t n)
     records_told[set] = n;
 }
 
-/* Have they all been told success? (A collective call that one is told so of has been
- * completed by all.) */
+/* Returns whether an op has succeeded on any process. If a collective call succeeds on
+ * one process, it is complete on all of them. */
 static bool any_told(int op)
 {
     prepare();
@@ -112,15 +117,17 @@ static bool all_told(int op)
     return true;
 }
 
-/* ---- what an element may hold ---- */
+/* ---- permitted values ---- */
 
-/* Ops that may have put it; what was there before any, and whatever. */
+/* The values that an element may have: those put by the ops in a bit mask, the fill
+ * value, or anything that the file contained before. */
 struct may {
     uint32_t ops;
     bool fill, anything;
 };
 
-/* A close brings all to the file, and only a sync to the device. */
+/* Returns whether an op of this kind makes earlier data safe. A close writes the data to
+ * the file system, but only a sync writes it to the device. */
 static bool secures(int op, int set)
 {
     const struct sim_op *o = &sim_the_plan()->ops[op];
@@ -128,7 +135,8 @@ static bool secures(int op, int set)
            (o->what == SIM_SYNC || (o->what == SIM_REOPEN && !powerless));
 }
 
-/* Has any process been told that values may not have got there? */
+/* Returns whether an op may have reported that writes were lost, because it began but did
+ * not succeed on all processes. */
 static bool tells_loss(int op)
 {
     for (int k = 0; k < sim_the_plan()->procs && writes_lost; k++)
@@ -142,7 +150,9 @@ static bool closing_secures(int set)
     return !powerless && any_told(op) && !tells_loss(op);
 }
 
-/* Must it be there, if that was told success, and then the ops from first on? */
+/* Returns whether an op's effect must be in the file. The op must have succeeded. If a
+ * fault may have lost data, the close or an op from `first` on must also have made the
+ * effect safe. */
 static bool sure_since(int tell, int set, int first)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -165,8 +175,9 @@ static bool sure_of_set(int set)
     return sure_since(SIM_CREATED + set, set, 0);
 }
 
-/* The mode that creation sets is an opening's: what is defined later is not filled, and
- * records are not at all. */
+/* Returns whether a variable is filled. The fill mode set at creation applies to
+ * variables that are defined before the dataset is closed, except for record
+ * variables. */
 static bool is_filled(int var)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -176,15 +187,16 @@ static bool is_filled(int var)
     return p->fill && !p->vars[var].record;
 }
 
-/* Before op `until` begins: for its owner, who gets what it has put last, or for who
- * comes later. */
+/* Returns the permitted values of an element before op `until` begins. If `own` is set,
+ * the element's owner reads it in the first job and must get the value that it put
+ * last. */
 static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
 {
     const struct sim_plan *p = sim_the_plan();
     bool fills = is_filled(var);
     const int set = p->vars[var].set;
     struct may m = {.anything = true};
-    int last = NOT; /* the last put, if that told success */
+    int last = NOT; /* last put; NOT if there is none or its values may be lost */
     for (int op = 0, who; op < until && op < p->nops; op++) {
         if (p->ops[op].set == set && tells_loss(op)) {
             last = NOT;
@@ -205,84 +217,94 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
     return m.ops == 0 && fills ? (struct may){.fill = true} : m;
 }
 
-static bool allows(const struct may *m, int var, int64_t row, int64_t i, double value)
+/* A value that was read, in the representation of a type in memory. */
+struct found {
+    int var, memory;
+    int64_t row, i;
+    uint64_t value;
+};
+
+/* Returns whether a read of `value`, which has the variable's type, results in f. */
+static bool is_same(const struct found *f, uint64_t value)
 {
     const struct sim_plan *p = sim_the_plan();
-    if (m->anything && !p->framed) /* fill values, zeros of a hole, or what was put */
+    uint64_t converted;
+    return plan_convert(p->format, p->vars[f->var].type, value, f->memory, &converted) &&
+           plan_is_same(f->memory, converted, f->value);
+}
+
+/* Returns whether an element has the value that an op has put, or the fill value if op is
+ * -1. */
+static bool is_put(const struct found *f, int op)
+{
+    return is_same(f, sim_value(sim_the_plan(), op, f->var, f->row, f->i));
+}
+
+static bool allows(const struct may *m, const struct found *f)
+{
+    const struct sim_plan *p = sim_the_plan();
+    if (m->anything && !p->framed) /* fill value, zeros from a hole, or a put value */
         return true;
-    if (m->anything && (value == 0 || value == sim_value(p, -1, var, row, i)))
-        return true;
-    if (m->fill && value == sim_value(p, -1, var, row, i)) return true;
+    if (m->anything && (is_same(f, 0) || is_put(f, -1))) return true;
+    if (m->fill && is_put(f, -1)) return true;
     for (int op = 0; op < p->nops; op++)
-        if (m->ops >> op & 1 && value == sim_value(p, op, var, row, i)) return true;
+        if (m->ops >> op & 1 && is_put(f, op)) return true;
     return false;
 }
 
-/* Is it what who gets integers makes of a double? */
-static bool is_whole_part(double value, const unsigned char bytes[8])
-{
-    uint64_t bits = 0;
-    double real;
-    for (int k = 0; k < 8; k++)
-        bits = bits << 8 | bytes[k];
-    memcpy(&real, &bits, sizeof real);
-    return trunc(real) == value;
-}
-
-/* Where two pages meet in an element, and the power went, it may have bytes of two. */
-static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double value)
+/* Returns whether a value combines bytes from two permitted values. An element that
+ * crosses a page boundary may be torn if data was lost. */
+static bool is_torn(const struct may *m, const struct found *f)
 {
     const struct sim_plan *p = sim_the_plan();
-    const int size = sim_type_size(p->vars[var].type);
-    unsigned char is[8], of[SIM_OPS + 2][8];
+    const int size = sim_type_size(p->vars[f->var].type);
+    uint64_t of[SIM_OPS + 2];
     int n = 0;
     if (!lossy && !m->anything) return false;
-    if (m->anything) sim_encode(p->vars[var].type, 0, of[n++]);
-    sim_encode(p->vars[var].type, value, is);
+    if (m->anything) of[n++] = 0;
     for (int op = -1; op < p->nops; op++)
         if (op < 0 ? m->fill || m->anything : m->ops >> op & 1)
-            sim_encode(p->vars[var].type, sim_value(p, op, var, row, i), of[n++]);
+            of[n++] = sim_value(p, op, f->var, f->row, f->i);
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++)
             for (int k = 1; k < size; k++) {
-                unsigned char mixed[8];
-                memcpy(mixed, of[a], sizeof mixed);
-                memcpy(mixed + k, of[b] + k, (size_t)(size - k));
-                if (memcmp(is, mixed, (size_t)size) == 0 ||
-                    (p->vars[var].type == 6 && is_whole_part(value, mixed)))
-                    return true;
+                const uint64_t low = (UINT64_C(1) << 8 * k) - 1;
+                if (is_same(f, (of[a] & ~low) | (of[b] & low))) return true;
             }
     return false;
 }
 
-static void check_value(const struct may *m, int var, int64_t row, int64_t i,
-                        double value, const char *by)
+static void check_value(const struct may *m, const struct found *f, const char *by)
 {
     char words[600] = "";
-    if (allows(m, var, row, i, value) || is_torn(m, var, row, i, value)) return;
+    if (allows(m, f) || is_torn(m, f)) return;
     for (int op = 0; op < sim_the_plan()->nops; op++)
         if (m->ops >> op & 1)
-            snprintf(words + strlen(words), sizeof words - strlen(words),
-                     " %.17g (op %d)", sim_value(sim_the_plan(), op, var, row, i), op);
-    sim_fail(SIM_WRONG, "%s: v%d[%lld][%lld] is %.17g, not%s%s", by, var, (long long)row,
-             (long long)i, value, words, m->fill ? " fill" : "");
+            snprintf(
+                words + strlen(words), sizeof words - strlen(words), " %#llx (op %d)",
+                (unsigned long long)sim_value(sim_the_plan(), op, f->var, f->row, f->i),
+                op);
+    sim_fail(SIM_WRONG, "%s: v%d[%lld][%lld] is %#llx (%.17g), not%s%s", by, f->var,
+             (long long)f->row, (long long)f->i, (unsigned long long)f->value,
+             plan_number(f->memory, f->value), words, m->fill ? " fill" : "");
 }
 
-void sim_got(int op, int var, int64_t row, const double *values)
+void sim_got(int op, int var, int64_t row, int memory, const uint64_t *values)
 {
     const struct sim_process *me = sim_self();
     const bool beside = sim_the_plan()->company == SIM_BESIDE;
     if (me->job > 0 && (!sure_of_set(sim_the_plan()->vars[var].set) || beside))
-        return; /* what there is to be then, the file says in the end */
+        return; /* the file itself is checked at the end of the run */
     for (int64_t i = 0; i < sim_row(sim_the_plan(), var); i++) {
         if (me->job == 0 && sim_owner(sim_the_plan(), var, i) != me->rank) continue;
         struct may m = may_hold(var, row, i, me->job == 0 ? op : SIM_TELLS, me->job == 0);
-        check_value(&m, var, row, i, values[i], "the library");
+        check_value(&m, &(struct found){var, memory, row, i, values[i]}, "the library");
     }
 }
 
-/* With the power the frames may be gone of what was put since the last sync, if that was
- * the first time, and then getting it is an error. */
+/* Returns whether a process's part of a row may be unreadable. If the part was first put
+ * after the last sync, a power failure may have destroyed the compressed frames that
+ * contain it. */
 static bool may_lack_frames(int var, int64_t row, int who)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -315,14 +337,14 @@ void sim_lacks(int var, int64_t row, int who, const char *words)
                  (long long)row, who, words);
 }
 
-void sim_got_part(int var, int64_t row, int who, const double *values)
+void sim_got_part(int var, int64_t row, int who, int memory, const uint64_t *values)
 {
     const struct sim_plan *p = sim_the_plan();
     if (p->company == SIM_BESIDE || !sure_of_set(p->vars[var].set)) return;
     for (int64_t i = 0, k = 0; i < sim_row(p, var); i++) {
         if (sim_owner(p, var, i) != who) continue;
         struct may m = may_hold(var, row, i, SIM_TELLS, false);
-        check_value(&m, var, row, i, values[k++], "the library");
+        check_value(&m, &(struct found){var, memory, row, i, values[k++]}, "the library");
     }
 }
 
@@ -345,10 +367,10 @@ void sim_got_attribute(int op, bool there, bool right)
         for (int k = 0; k < p->procs; k++)
             may_be_taken |= begun[later][k];
     }
-    if (there && !right) sim_fail(SIM_WRONG, "the attribute of op %d is another", op);
-    if (there && taken) sim_fail(SIM_LOST, "the attribute of op %d is back", op);
+    if (there && !right) sim_fail(SIM_WRONG, "the attribute of op %d is wrong", op);
+    if (there && taken) sim_fail(SIM_LOST, "the deleted attribute of op %d exists", op);
     if (!there && sure(op) && !may_be_taken)
-        sim_fail(SIM_LOST, "the attribute of op %d is gone", op);
+        sim_fail(SIM_LOST, "the attribute of op %d is missing", op);
 }
 
 void sim_misses(int var)
@@ -366,7 +388,8 @@ static int find(const struct sim_decoded *d, int var)
     return -1;
 }
 
-/* At least as many as were made sure of; at most as were begun. */
+/* Checks the number of records. It must include all records that were made safe, and may
+ * include those for which a put began. */
 static void check_records(int set, int64_t n, const char *by)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -381,11 +404,11 @@ static void check_records(int set, int64_t n, const char *by)
             }
     }
     if (n < least)
-        sim_fail(SIM_LOST, "%s: %lld records, %lld were made sure of", by, (long long)n,
+        sim_fail(SIM_LOST, "%s: %lld records, but %lld were safe", by, (long long)n,
                  (long long)least);
     if (n > most)
-        sim_fail(SIM_WRONG, "%s: %lld records, %lld at most were put", by, (long long)n,
-                 (long long)most);
+        sim_fail(SIM_WRONG, "%s: %lld records, but at most %lld were put", by,
+                 (long long)n, (long long)most);
 }
 
 static void check_var(const struct sim_decoded *d, int v, int var,
@@ -395,15 +418,17 @@ static void check_var(const struct sim_decoded *d, int v, int var,
     if (d->vars[v].type != p->vars[var].type || d->vars[v].row != sim_row(p, var) ||
         d->vars[v].record != p->vars[var].record ||
         (!d->vars[v].record && d->vars[v].rows != p->vars[var].rows))
-        sim_fail(SIM_WRONG, "%s: v%d is another one", by, var);
+        sim_fail(SIM_WRONG, "%s: the definition of v%d is wrong", by, var);
     for (int64_t row = 0; row < d->vars[v].rows; row++)
         for (int64_t i = 0; i < d->vars[v].row; i++) {
             struct may m = may_hold(var, row, i, SIM_TELLS, false);
-            check_value(&m, var, row, i, sim_decoded_value(d, bytes, v, row, i), by);
+            const struct found f = {var, plan_memory_of(p->vars[var].type), row, i,
+                                    sim_decoded_value(d, bytes, v, row, i)};
+            check_value(&m, &f, by);
         }
 }
 
-/* "a.nc.0003" */
+/* Returns whether a name belongs to a subfile, as "a.nc.0003" does. */
 static bool is_part(const char *name, int set)
 {
     const char *path = sim_path(set);
@@ -412,8 +437,9 @@ static bool is_part(const char *name, int set)
            strspn(name + n + 1, "0123456789") == 4 && name[n + 5] == '\0';
 }
 
-/* The dataset's own; subfiles may be left by who was killed when the one file had its
- * name already. */
+/* Returns whether a file belongs to a dataset. After a fault, subfiles may remain next to
+ * the joined file, because a process that is killed after the rename leaves them
+ * behind. */
 static bool belongs(const char *name, int set)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -421,19 +447,21 @@ static bool belongs(const char *name, int set)
     return strcmp(name, sim_path(set)) == 0 || (parts && is_part(name, set));
 }
 
-/* A journal that nobody needs any more, and that could not be looked at in time; a file
- * with which nodes were trying whether they see each other's writes when one died; a
- * staged file that a job left, until somebody stages more than a minute later; and the
- * notes that were asked for. */
+/* Returns whether a file that does not belong to a dataset may remain: a stale journal
+ * that could not be examined because of an error; the temporary file of a coherence probe
+ * or compaction that was killed; a staged file, which a later job deletes after a minute;
+ * or a trace, report or hints file. */
 static bool is_set_aside(const char *name)
 {
     return (erred && strstr(name, ".redef.") != NULL) ||
            (harmed && strstr(name, ".trial-") != NULL) ||
+           (harmed && strstr(name, ".compact-") != NULL) ||
            (harmed && strstr(name, "/.ncmpi-stage-") != NULL) ||
            strncmp(name, SIM_NOTES, strlen(SIM_NOTES)) == 0;
 }
 
-/* Without locks, what was just made may be somebody's who lives. */
+/* Checks that no other files remain. Without locks, a dead process's files may remain,
+ * because other processes cannot find out that it is dead. */
 static void check_what_is_left(void)
 {
     const char *name;
@@ -446,13 +474,15 @@ static void check_what_is_left(void)
     }
 }
 
-/* Without the library; one with subfiles is a file of its own kind. */
+/* Checks a file with the decoder. Skips the master file of a dataset in subfiles, because
+ * the decoder cannot read it. */
 static void check_file(int set, const struct sim_file *f, const char *by)
 {
     const struct sim_plan *p = sim_the_plan();
     struct sim_decoded d;
     sim_decode(&d, &f->now);
-    if (!d.there || d.wrong[0] != '\0') sim_fail(SIM_LOST, "%s is none: %s", by, d.wrong);
+    if (!d.there || d.wrong[0] != '\0')
+        sim_fail(SIM_LOST, "%s is not a valid dataset: %s", by, d.wrong);
     check_records(set, d.records, by);
     for (int var = 0, v; var < p->nvars; var++) {
         if (p->vars[var].set != set) continue;
@@ -463,7 +493,8 @@ static void check_file(int set, const struct sim_file *f, const char *by)
     }
 }
 
-/* False: anything may be there, and be left. */
+/* Checks a dataset. Returns false if arbitrary files may remain, either because the
+ * dataset may not exist or because a tool was interrupted. */
 static bool judge_set(int set)
 {
     const struct sim_plan *p = sim_the_plan();
@@ -471,8 +502,12 @@ static bool judge_set(int set)
     const int opened = SIM_OPENED + set, got = SIM_GET_AFTER + set,
               closed = SIM_CLOSED_AFTER + set;
     if (!sure_of_set(set)) return false;
-    if (f == NULL) sim_fail(SIM_LOST, "%s is gone", sim_path(set));
-    /* As doc/burst-buffer.md says of several openings that write at the same time. */
+    /* The tool was killed before it renamed the joined file to the dataset's name. */
+    if (p->tool == SIM_REMOVE && set == 0 && sim_name_find(SIM_WHOLE) != NULL)
+        return false;
+    if (f == NULL) sim_fail(SIM_LOST, "%s is missing", sim_path(set));
+    /* If two jobs were writing at the same time, the open may return NC_EBADLOG
+     * (doc/burst-buffer.md). */
     if (told[opened][0] == EBADLOG && p->company == SIM_BESIDE) return false;
     if (told[opened][0] != 0) sim_fail(SIM_LOST, "it cannot be opened: %s", said[opened]);
     bool lacks = sim_is_of_frames(said[closed]) && may_lack_any(set);
@@ -489,12 +524,15 @@ void sim_judge(void)
 {
     const struct sim_file *whole = sim_name_find(SIM_WHOLE);
     prepare();
+    if (sim_lease_replaced()) return;
     bool known = true;
     for (int set = 0; set < sim_the_plan()->sets; set++)
         known = judge_set(set) && known;
-    /* ncmpijoin does not know of logs that were left. */
+    /* ncmpijoin does not replay logs, so the joined file may lack their values. */
     bool logged = harmed && strstr(sim_the_plan()->hints, "nc_burst_buf=enable") != NULL;
-    if (whole != NULL && sure_of_set(0) && !logged)
+    const bool beside =
+        sim_the_plan()->company == SIM_BESIDE; /* the joined file may be out of date */
+    if (whole != NULL && sure_of_set(0) && !logged && !beside)
         check_file(0, whole, "the joined file");
     if (known) check_what_is_left();
 }

@@ -1,7 +1,8 @@
-/* The network: who is connected with whom, and when what was sent arrives. A message
- * takes a while by chance, seldom longer than anybody waits for it, and arrives in
- * pieces, in order. What a process closes, or leaves when it dies, the other side hears
- * of as late as of bytes; of a node that is lost nobody hears anything. */
+/* Simulates the network: connections and the bytes in transit. Messages have random
+ * delays, a few of them longer than the receiver's timeout. Messages arrive in order, but
+ * in pieces. If a process closes a socket or dies, its peer learns of this after a delay,
+ * just as bytes would arrive. A node that fails sends nothing, so its peers notice the
+ * failure only through a timeout. */
 #include "sim_network.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ uint64_t sim_network_draw(uint64_t n)
     return sim_draw(&chance, n);
 }
 
-/* One address for all that changes: who wakes up looks again. */
+/* Wakes all waiting processes after a change. Each process then checks its condition
+ * again. */
 static void wake(void)
 {
     sim_wake(&sockets, 1000);
@@ -30,13 +32,13 @@ void sim_network_wait(double until)
     sim_wait(&sockets, isinf(until) ? 0 : until);
 }
 
-/* ---- time ---- */
+/* ---- delays ---- */
 
-/* Within a node it takes none. */
+/* Chooses a random delay for a message. Within a node there is no delay. */
 static double latency(const struct sim_socket *s)
 {
     static const struct {
-        uint64_t below; /* of 512 */
+        uint64_t below; /* cumulative probability, out of 512 */
         double most;
     } kinds[] = {{400, 5e-6}, {490, 1e-3}, {511, 1e-1}, {512, 6}};
     if (s->family == AF_UNIX || s->family == 0) return 0;
@@ -47,7 +49,8 @@ static double latency(const struct sim_socket *s)
     return kinds[i].most * (double)(1 + sim_network_draw(1000)) / 1000;
 }
 
-/* When what is sent to it now arrives, behind all else. */
+/* Returns the time at which data sent to a socket now will arrive. Data never arrives
+ * before earlier data. */
 static double arrival(struct sim_socket *s)
 {
     double at = sim_clock() + latency(s);
@@ -59,7 +62,7 @@ static void lower(double *next, double at)
     if (at < *next) *next = at;
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 struct sim_socket *sim_socket_new(int family)
 {
@@ -91,7 +94,7 @@ static void drop_first(struct sim_socket *s)
     free(p);
 }
 
-/* Nothing is held any more: this is what follows. */
+/* Sends the bytes that MSG_MORE held back. */
 static void release(struct sim_socket *s, double at)
 {
     for (struct sim_parcel *p = s->first; p != NULL; p = p->next)
@@ -101,8 +104,8 @@ static void release(struct sim_socket *s, double at)
         }
 }
 
-/* The other side hears that there is nothing more, or, where bytes were left unread, that
- * the connection is broken. */
+/* Notifies the peer of a close: sends the end of the stream, or a reset if there were
+ * unread bytes. */
 static void hang_up(struct sim_socket *s)
 {
     struct sim_socket *to = s->peer;
@@ -117,7 +120,8 @@ static void drop_all(struct sim_socket *s)
         drop_first(s);
 }
 
-/* It called and was not let in; what it has sent is lost. */
+/* Resets a connection that was never accepted. Any bytes that the connecting process has
+ * sent are lost. */
 static void refuse(struct sim_socket *caller)
 {
     caller->peer->closed = true;
@@ -140,7 +144,7 @@ void sim_socket_close(struct sim_socket *s, bool lost)
     wake();
 }
 
-/* ---- calling ---- */
+/* ---- connecting ---- */
 
 struct sim_socket *sim_socket_find(int family, int node, int name)
 {
@@ -167,7 +171,7 @@ static void call_nobody(struct sim_socket *caller, int node)
     caller->answered = node < 0 ? INFINITY : arrival(caller);
 }
 
-/* Where too many wait already, the system asks again a second later. */
+/* If the backlog is full, retries a second later. */
 void sim_socket_call(struct sim_socket *caller, struct sim_socket *listener, int node)
 {
     if (listener == NULL) {
@@ -206,7 +210,8 @@ struct sim_socket *sim_socket_caller(struct sim_socket *listener, bool takes,
 
 /* ---- bytes ---- */
 
-/* Less than two of the smallest blocks of a stage, or many. */
+/* Returns the free space in the receive buffer. Depending on the seed, the buffer has
+ * space for less than two of the smallest staged blocks, or for many blocks. */
 int64_t sim_socket_room(const struct sim_socket *s)
 {
     const int64_t most = sim_the_plan()->seed % 2 ? 6000 : 300000;
@@ -224,7 +229,7 @@ static struct sim_parcel *send_piece(struct sim_socket *to, const void *bytes, i
     return p;
 }
 
-/* To one that has been closed it is lost, and the answer breaks the connection. */
+/* Bytes that are sent to a closed socket are lost, and the sender gets a reset. */
 void sim_socket_send(struct sim_socket *s, const void *bytes, int64_t n, bool more,
                      struct sim_open *const *rights, int nrights)
 {

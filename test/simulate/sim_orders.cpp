@@ -1,11 +1,13 @@
-/* All orders of what is small. The steps of a program's processes and threads come in
- * turn, all of the same length, but for where one of them stops until the others have
- * ended or wait for it: with one stop, and with two, at each of its steps (delay-bounded
- * scheduling: Emmi, Qadeer, Rakamaric, 2011). And there is a crash at each step, whole
- * and with one stop.
+/* Runs small programs in all orders of their steps (delay-bounded scheduling; see Emmi,
+ * Qadeer and Rakamaric, 2011). All steps take the same time, so processes and threads
+ * alternate. A process or thread can be stopped before one of its steps until all others
+ * have ended or are waiting for it. The program tries one stop at every step, two stops
+ * at every pair of steps, and a kill or a power failure at every step, with and without a
+ * stop.
  *
- * A stop before a step tells an order from others only if somebody else changes what the
- * step is about, or looks at what it changes: the rest are left out. */
+ * A stop before a step matters only if another process or thread changes the object that
+ * the step accesses, or accesses an object that the step changes. All other stops are
+ * skipped. */
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,7 +21,8 @@ struct Crash {
     sim_harm harm;
     uint64_t chance;
 };
-/* Of the job, of one process; and three states of the disks. */
+/* Kinds of crashes. A kill ends the job or one of its processes; a power failure leaves
+ * the disks in one of three states. */
 static const Crash alone[] = {
     {SIM_KILL, 1}, {SIM_KILL, 2}, {SIM_POWER, 1}, {SIM_POWER, 2}, {SIM_POWER, 3}};
 static const Crash stopped[] = {{SIM_KILL, 1}, {SIM_POWER, 1}};
@@ -29,7 +32,7 @@ static const int64_t nalone = sizeof alone / sizeof alone[0],
 struct Orders {
     Run whole;
     int64_t steps;
-    std::vector<int64_t> stops; /* steps at which a stop makes a difference */
+    std::vector<int64_t> stops; /* steps before which a stop matters */
 };
 
 static bool makes_a_difference(const Result &r, const Step &mine)
@@ -69,7 +72,8 @@ static void break_at(Run *r, const Crash &c, int64_t step)
     r->faults[r->moving] = {c.harm, step, 0};
 }
 
-/* Crashes; stops; two stops; stops and crashes. */
+/* Returns the i-th order. Orders with a crash but no stop come first, then those with one
+ * stop, with two stops, and with a stop and a crash. */
 static Run order(const Orders &o, int64_t i)
 {
     auto m = (int64_t)o.stops.size();
@@ -99,7 +103,8 @@ static Run order(const Orders &o, int64_t i)
     return r;
 }
 
-/* True: all that were tried went well. */
+/* Runs all orders of a program, or only one of them, until the time limit is reached.
+ * Returns true if none failed. */
 static bool try_all(const Orders &o, const char *name, double seconds, int64_t only)
 {
     const int64_t all = how_many(o);
@@ -115,14 +120,13 @@ static bool try_all(const Orders &o, const char *name, double seconds, int64_t o
         if (got->verdict == SIM_FINE) continue;
         if (bad++ > 4) continue;
         sim_describe(r, *got);
-        printf("  stops at %lld, %lld; again: --orders %s --run %lld\n",
+        printf("  stops at %lld, %lld; repeat: --orders %s --run %lld\n",
                (long long)r.stops[0], (long long)r.stops[1], name, (long long)at);
     }
     if (isatty(2)) fprintf(stderr, "\r%40s\r", "");
-    printf(
-        "%-9s %4lld steps, %3zu with company: %6lld of %6lld orders, %lld went wrong\n",
-        name, (long long)o.steps, o.stops.size(), (long long)n, (long long)all,
-        (long long)bad);
+    printf("%-9s %4lld steps, %3zu possible stops: %6lld of %6lld orders, %lld failed\n",
+           name, (long long)o.steps, o.stops.size(), (long long)n, (long long)all,
+           (long long)bad);
     fflush(stdout);
     return bad == 0;
 }
@@ -137,7 +141,7 @@ bool sim_orders(const char *name, double seconds, int64_t only)
         if (*name != '\0' && strcmp(name, one) != 0) continue;
         o.whole.even = true;
         o.whole.chance = 1;
-        /* Who recovers has something to do. */
+        /* Kills the first job, so that the next one has something to recover. */
         if (o.whole.moving > 0 && !o.whole.plan.reads)
             o.whole.faults[0] = {SIM_KILL, 150, 0};
         good = prepare(&o) && try_all(o, one, seconds, only) && good;

@@ -1,30 +1,32 @@
-/* What the processes of a seed are to do, and with which values. */
+/* Draws a plan from a seed: variables, operations, hints, mount and other jobs. Also
+ * computes the values that processes put, and prints plans. Each newer feature uses its
+ * own random sequence, so that smaller seeds still draw the same plans. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
+#include "splitmix.h"
 
-/* The numbers of pnetcdf.h. */
-enum { BYTE = 1, CHAR, SHORT, INT, FLOAT, DOUBLE, UBYTE, USHORT, UINT, INT64, UINT64 };
-
+/* Types in the file, with their default fill values. */
 static const struct {
-    int type, size;
-    double fill, most;
+    int type;
+    uint64_t fill;
 } types[] = {
-    {BYTE, 1, -127, 100},
-    {SHORT, 2, -32767, 30000},
-    {INT, 4, -2147483647, 1e9},
-    {FLOAT, 4, 9.9692099683868690e+36f, 1e7},
-    {DOUBLE, 8, 9.9692099683868690e+36, 1e15},
-    {CHAR, 1, 0, 100},
-    {UBYTE, 1, 255, 200},
-    {USHORT, 2, 65535, 60000},
-    {UINT, 4, 4294967295, 4e9},
-    {INT64, 8, -9223372036854775806., 1e15},
-    {UINT64, 8, 18446744073709551614., 1e15},
+    {PLAN_BYTE, 0x81},
+    {PLAN_SHORT, 0x8001},
+    {PLAN_INT, 0x80000001},
+    {PLAN_FLOAT, 0x7cf00000},
+    {PLAN_DOUBLE, 0x479e000000000000},
+    {PLAN_CHAR, 0},
+    {PLAN_UBYTE, 0xff},
+    {PLAN_USHORT, 0xffff},
+    {PLAN_UINT, 0xffffffff},
+    {PLAN_INT64, 0x8000000000000002},
+    {PLAN_UINT64, 0xfffffffffffffffe},
 };
-/* The first ones are drawn always, the next one by rich seeds, the rest for CDF-5. */
+/* All seeds draw from the first OLD_TYPES types. Seeds from SIM_RICH on also draw from
+ * the next type and, for CDF-5, from the remaining ones. */
 enum { OLD_TYPES = 5, TYPES = sizeof types / sizeof types[0] };
 
 static int kind_of(int type)
@@ -37,17 +39,7 @@ static int kind_of(int type)
 
 int sim_type_size(int type)
 {
-    return types[kind_of(type)].size;
-}
-
-double sim_fill(int type)
-{
-    return types[kind_of(type)].fill;
-}
-
-double sim_most(const struct sim_var *v)
-{
-    return v->small ? 100 : types[kind_of(v->type)].most;
+    return (int)plan_memory_size(plan_memory_of(type));
 }
 
 const char *sim_path(int set)
@@ -56,16 +48,9 @@ const char *sim_path(int set)
     return paths[set];
 }
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
-
 uint64_t sim_draw(uint64_t *state, uint64_t n)
 {
-    return mixed(*state += 0x9E3779B97F4A7C15u) % n;
+    return splitmix_next(state) % n;
 }
 
 int64_t sim_row(const struct sim_plan *p, int var)
@@ -78,12 +63,15 @@ int sim_owner(const struct sim_plan *p, int var, int64_t i)
     return (int)(p->vars[var].mixed ? i % p->procs : i / p->vars[var].each);
 }
 
-double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t i)
+uint64_t sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t i)
 {
-    if (op < 0) return sim_fill(p->vars[var].type);
-    uint64_t x = mixed(p->seed + (uint64_t)op);
-    x = mixed(x + ((uint64_t)var << 40) + ((uint64_t)row << 20) + (uint64_t)i);
-    return 1 + (double)(x % (uint64_t)sim_most(&p->vars[var]));
+    const struct sim_var *v = &p->vars[var];
+    if (op < 0) return types[kind_of(v->type)].fill;
+    uint64_t x = splitmix_hash(p->seed + (uint64_t)op), value;
+    x = splitmix_hash(x + ((uint64_t)var << 40) + ((uint64_t)row << 20) + (uint64_t)i);
+    if (!v->small) return plan_value(v->type, v->other, x);
+    (void)plan_convert(5, PLAN_UBYTE, 1 + x % 100, plan_memory_of(v->type), &value);
+    return value;
 }
 
 bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t i,
@@ -99,8 +87,8 @@ bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t 
 
 bool sim_is_of_frames(const char *words)
 {
-    return strstr(words, "what process ") != NULL &&
-           strstr(words, "is not there") != NULL;
+    return strstr(words, "the values that process ") != NULL &&
+           strstr(words, "are damaged") != NULL;
 }
 
 int sim_taken(const struct sim_plan *p, int op)
@@ -111,7 +99,7 @@ int sim_taken(const struct sim_plan *p, int op)
     return -1;
 }
 
-/* ---- drawing ---- */
+/* ---- drawing plans ---- */
 
 static void add_word(struct sim_plan *p, const char *hint)
 {
@@ -119,7 +107,7 @@ static void add_word(struct sim_plan *p, const char *hint)
     snprintf(p->hints + n, sizeof p->hints - n, "%s%s", n > 0 ? ";" : "", hint);
 }
 
-/* Unless it has that hint already. */
+/* Adds a hint, unless the plan already has one with this name. */
 static void add_new_word(struct sim_plan *p, const char *hint)
 {
     char name[64];
@@ -154,8 +142,7 @@ static void draw_hints(struct sim_plan *p, uint64_t *s)
     if (sim_draw(s, 3) == 0) add_hint(p, "cb_nodes", 1 + (int64_t)sim_draw(s, 3));
 }
 
-/* What came later than the rest has chance of its own, so that seeds stay what they were.
- */
+/* Chooses values of newer hints. Uses its own random sequence. */
 static void draw_more_hints(struct sim_plan *p, uint64_t *s)
 {
     const bool logs = strstr(p->hints, "nc_burst_buf=enable") != NULL;
@@ -164,11 +151,10 @@ static void draw_more_hints(struct sim_plan *p, uint64_t *s)
     if (p->joined) add_word(p, join ? "nc_blob_join=close" : "nc_blob_join=behind");
     if (logs && sim_draw(s, 4) == 0) add_word(p, "nc_deferred_close=enable");
     if (sim_draw(s, 8) == 0) add_word(p, "nc_stage=enable");
-    /* On another node nobody knows whether a process lives, and who recovers has to ask.
-     */
+    /* Without locks, recovery must find out whether a process is alive, which is possible
+     * only on that process's node. */
     p->lockless = sim_draw(s, 4) == 0 && p->nodes == 1;
-    if (p->lockless)
-        p->company = SIM_ALONE; /* each of two would take what the other has */
+    if (p->lockless) p->company = SIM_ALONE; /* jobs would take over each other's files */
     if (p->lockless || sim_draw(s, 6) > 0) return;
     p->tool = logs && sim_draw(s, 2) ? SIM_REPLAY : SIM_FINISH;
     if (p->company == SIM_ALONE) p->company = SIM_TOGETHER;
@@ -184,6 +170,7 @@ static void draw_vars(struct sim_plan *p, uint64_t *s)
             .rows = 1 + (int)sim_draw(s, SIM_RECORDS),
             .each = 1 + (int)(sim_draw(s, 4) ? sim_draw(s, 40) : sim_draw(s, 400)),
             .mixed = sim_draw(s, 2),
+            .other = MEMORY_DOUBLE,
             .since = -1};
 }
 
@@ -200,7 +187,8 @@ static void draw_op(struct sim_plan *p, struct sim_op *op, uint64_t *s)
         op->n = 1 + (int)(sim_draw(s, 2) ? sim_draw(s, 100) : sim_draw(s, 6000));
 }
 
-/* Some variables come with a redefinition, and nothing is put into them before. */
+/* Moves the definitions of some variables to a redefinition, and removes earlier accesses
+ * to them. */
 static void defer_vars(struct sim_plan *p, uint64_t *s)
 {
     for (int i = 0; i < p->nops; i++) {
@@ -219,8 +207,8 @@ static void defer_vars(struct sim_plan *p, uint64_t *s)
     }
 }
 
-/* Where MPI-IO is asked for, the library says that nodes may not see each other's writes.
- */
+/* Returns whether the hints request MPI-IO. With MPI-IO, the library does not guarantee
+ * that nodes see each other's writes. */
 static bool asks_for_mpi(const struct sim_plan *p)
 {
     return strstr(p->hints, "nc_file_io=mpi") != NULL ||
@@ -228,22 +216,24 @@ static bool asks_for_mpi(const struct sim_plan *p)
            strstr(p->hints, "romio_no_indep_rw") != NULL;
 }
 
-/* Half of them are on file systems whose nodes keep something for themselves. */
+/* Draws the mount. Half of the seeds use a file system whose nodes cache data or
+ * attributes. */
 static void draw_mount(struct sim_plan *p)
 {
-    uint64_t s = mixed(p->seed * 2 + 3);
+    uint64_t s = splitmix_hash(p->seed * 2 + 3);
     if (sim_draw(&s, 2) == 0 && !asks_for_mpi(p))
         p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
-    /* There the processes of a job tell each other sizes, and another job on the node, or
-     * a tool, does not hear of it. */
+    /* On mounts with a write-back cache, the processes of a job exchange file sizes, but
+     * other jobs and tools on the node do not learn the sizes. */
     if (p->mount == SIM_BACK && (p->company == SIM_BESIDE || p->tool != SIM_NO_TOOL))
         p->mount = SIM_THROUGH;
-    /* Asking for that on NFS means that no process reads what another node writes. */
+    /* A program that sets this hint on NFS must not read data that another node
+     * writes. */
     if (p->mount == SIM_NFS && strstr(p->hints, "nc_file_io=posix") != NULL)
         p->mount = SIM_COHERENT;
 }
 
-/* ---- rich ones ---- */
+/* ---- features that are used only by seeds from SIM_RICH on ---- */
 
 static void draw_last_hints(struct sim_plan *p, uint64_t *s)
 {
@@ -288,7 +278,7 @@ static void draw_last_hints(struct sim_plan *p, uint64_t *s)
     p->safe = sim_draw(s, 4) == 0;
 }
 
-/* Now and then many processes, which have little each. */
+/* Gives some plans many processes with few elements each. */
 static void draw_many(struct sim_plan *p, uint64_t *s)
 {
     const uint64_t kind = sim_draw(s, 64);
@@ -305,23 +295,23 @@ static void draw_kinds(struct sim_plan *p, uint64_t *s)
     for (int i = 0; i < p->nops; i++) {
         struct sim_op *op = &p->ops[i];
         const struct sim_var *v = &p->vars[op->var];
-        op->kind = (enum sim_kind)sim_draw(s, SIM_KINDS);
+        op->kind = (enum plan_kind)sim_draw(s, PLAN_KINDS);
         op->memory = (int)sim_draw(s, 1 << 20);
         op->own = sim_draw(s, 3) == 0;
         op->buffered = sim_draw(s, 2);
         op->posted = sim_draw(s, 3) == 0;
         op->takes = sim_draw(s, 3) == 0;
         const bool posts = op->what == SIM_POST || (op->what == SIM_GET && op->posted);
-        if ((op->kind == SIM_BLOCK && v->mixed && p->procs > 1) ||
-            (op->kind == SIM_SINGLE &&
+        if ((op->kind == PLAN_BLOCK && v->mixed && p->procs > 1) ||
+            (op->kind == PLAN_SINGLE &&
              (op->n * v->each > 24 || (op->what == SIM_GET && v->record))) ||
-            (op->kind == SIM_MANY && posts) ||
-            (op->kind == SIM_TYPED && (v->record || posts || v->type == CHAR)))
-            op->kind = SIM_STRIDED;
+            (op->kind == PLAN_MANY && posts) ||
+            (op->kind == PLAN_TYPED && (v->record || posts || v->type == PLAN_CHAR)))
+            op->kind = PLAN_STRIDED;
     }
 }
 
-/* Each variable is of one, and so is a redefinition that makes it. */
+/* Chooses the number of datasets, and the dataset of each variable and operation. */
 static void draw_sets(struct sim_plan *p, uint64_t *s)
 {
     p->sets = sim_draw(s, 4) == 0 && p->nvars > 1 ? 2 : 1;
@@ -343,6 +333,12 @@ static void draw_rich(struct sim_plan *p, uint64_t *s)
         p->vars[i].type = types[sim_draw(s, p->format == 5 ? TYPES : OLD_TYPES + 1)].type;
         p->vars[i].small = sim_draw(s, 2);
     }
+    for (int i = 0; i < p->nvars; i++) {
+        const uint64_t x = splitmix_hash(p->seed * SIM_VARS + (uint64_t)i);
+        const int own = plan_memory_of(p->vars[i].type);
+        p->vars[i].other =
+            x % 2 || own == MEMORY_TEXT ? own : 1 + (int)(x / 2 % (MEMORY_TYPES - 1));
+    }
     draw_many(p, s);
     draw_sets(p, s);
     draw_kinds(p, s);
@@ -353,14 +349,14 @@ static void draw_rich(struct sim_plan *p, uint64_t *s)
     p->company = SIM_TOGETHER;
 }
 
-/* Several nodes that read a file long after its last change, and so give each other what
- * they have staged. Drawn from chance of its own. */
+/* Randomly enables staging: several nodes read a file long after its last change, and
+ * exchange staged blocks. Uses its own sequence of random numbers. */
 static void draw_staging(struct sim_plan *p)
 {
     static const char *const words[] = {
         "nc_stage_exchange=enable",  "nc_stage_scope=global",  "nc_stage_size=8192",
         "nc_stage_checksums=enable", "nc_stage_prefetch=open", "nc_stage_keep=enable"};
-    uint64_t s = mixed(~p->seed);
+    uint64_t s = splitmix_hash(~p->seed);
     const bool stages = !p->lockless && sim_draw(&s, 3) == 0;
     if (stages) add_new_word(p, "nc_stage=enable");
     if (strstr(p->hints, "nc_stage=") != NULL) add_word(p, "nc_stage_dirname=/sim");
@@ -369,18 +365,20 @@ static void draw_staging(struct sim_plan *p)
     for (uint64_t most = sim_draw(&s, 4); most > 0; most--)
         add_new_word(p, words[sim_draw(&s, sizeof words / sizeof words[0])]);
     p->rest = 10 + (int)sim_draw(&s, 8);
-    /* SimGrid has memory for handlers of errors of as many as the first job has, or 3. */
+    /* SimGrid allocates error handlers only for as many processes as the first job has,
+     * and for at least 3. */
     const int most = p->procs > 3 ? p->procs : 3;
     if (p->nodes == 1) p->nodes = 2 + (int)sim_draw(&s, 3);
     p->recoverers += 1 + (int)sim_draw(&s, 3);
     if (p->recoverers > most) p->recoverers = most;
 }
 
-/* Puts of a part of what a process has in a row, or of what another one has: the values
- * of that blob leave their frames. */
+/* Makes some puts write only part of a process's elements, or another process's elements.
+ * The library must then move the values out of the blob's frames. */
 static void draw_partial_puts(struct sim_plan *p, uint64_t *s)
 {
-    /* Here a process gets what another one has put, and neither syncs in between. */
+    /* If puts are shifted, a process gets values that another process put, without a sync
+     * in between. */
     const bool shifts = p->procs > 1 && p->mount == SIM_COHERENT && !asks_for_mpi(p) &&
                         strstr(p->hints, "nc_burst_buf=enable") == NULL;
     for (int i = 0; i < p->nops; i++) {
@@ -391,15 +389,15 @@ static void draw_partial_puts(struct sim_plan *p, uint64_t *s)
     }
 }
 
-/* Blobs that are compressed, and more of them than other seeds have. Drawn from chance of
- * its own. */
+/* Randomly enables compression. Because it requires subfiles, adds them to some plans
+ * that have none. Uses its own random sequence. */
 static void draw_frames(struct sim_plan *p)
 {
     static const char *const words[] = {"zstd",       "zstd:5",       "zstd",       "lz4",
                                         "zstd@v0,v1", "zstd/none@v0", "lz4/zstd@v1"};
     static const char *const again[] = {"", "lz4", "zstd:3", "none", "zstd/lz4@v0"};
     char hint[64];
-    uint64_t s = mixed(p->seed * 2 + 4);
+    uint64_t s = splitmix_hash(p->seed * 2 + 4);
     if (!p->parts && sim_draw(&s, 6) > 0) return;
     if (sim_draw(&s, 4) == 0 && p->parts) return;
     if (!p->parts) {
@@ -414,12 +412,12 @@ static void draw_frames(struct sim_plan *p)
     if (sim_draw(&s, 2)) word = again[sim_draw(&s, sizeof again / sizeof again[0])];
     snprintf(p->again, sizeof p->again, "%s", word);
     if (sim_draw(&s, 16) == 0 && sim_type_size(p->vars[0].type) == 8)
-        p->vars[0].each = 45000; /* more than one frame */
+        p->vars[0].each = 45000; /* makes the blob longer than one frame */
     draw_partial_puts(p, &s);
 }
 
-/* Hints that nobody can follow are passed over, and wrong calls change nothing. Drawn
- * from chance of its own. */
+/* Randomly adds invalid hints, which the library must ignore, and invalid calls, which
+ * must not change anything. Uses its own random sequence. */
 static void draw_errors(struct sim_plan *p)
 {
     static const char *const words[] = {
@@ -428,19 +426,19 @@ static void draw_errors(struct sim_plan *p)
         "nc_data_move_chunk_size=0", "cb_buffer_size=x",       "nc_burst_buf_flush=later",
         "nc_stage_prefetch=nobody",  "nc_quantize=bitgroom",   "nc_no_such_hint=1",
         "nc_burst_buf_bandwidth=1e9"};
-    uint64_t s = mixed(p->seed * 2 + 5);
+    uint64_t s = splitmix_hash(p->seed * 2 + 5);
     for (uint64_t most = sim_draw(&s, 3); most > 0; most--)
         add_new_word(p, words[sim_draw(&s, sizeof words / sizeof words[0])]);
     for (int i = 0; i < p->nops; i++)
         if (sim_draw(&s, 3) == 0) p->ops[i].wrong = 1 + (int)sim_draw(&s, 1000);
 }
 
-/* A header with room for all that redefinitions bring, more than a page each: no data
- * move, and the header is replaced by way of the journal, often behind puts that nobody
- * has synced since a first sync. Drawn from chance of its own. */
+/* Gives some headers enough padding for all redefinitions, each of which adds more than a
+ * page. Data therefore never moves, and the journal protects only the new header, often
+ * after unsynced puts. Uses its own random sequence. */
 static void draw_roomy_header(struct sim_plan *p)
 {
-    uint64_t s = mixed(p->seed * 2 + 6);
+    uint64_t s = splitmix_hash(p->seed * 2 + 6);
     if (sim_draw(&s, 4) > 0 || strstr(p->hints, "nc_header_align_size=") != NULL) return;
     add_hint(p, "nc_header_align_size", 1 << 17);
     if (p->ops[0].what != SIM_REDEFINE) p->ops[0].what = SIM_SYNC;
@@ -449,14 +447,42 @@ static void draw_roomy_header(struct sim_plan *p)
         if (op->what == SIM_GET && sim_draw(&s, 4) > 0) op->what = SIM_REDEFINE;
         if (op->what != SIM_REDEFINE) continue;
         op->n = 4096 + op->n % 4096;
-        op->own = false; /* brings a variable */
+        op->own = false; /* if set, the op adds a variable and moves data */
     }
+}
+
+/* Randomly adds one or two other jobs, or a tool, which usually run while the first job
+ * writes its dataset. These plans use subfiles more often than others. Uses its own
+ * random sequence. */
+static void draw_company(struct sim_plan *p)
+{
+    static const enum sim_tool any[] = {SIM_NO_TOOL, SIM_NO_TOOL, SIM_VALIDATE,
+                                        SIM_FINISH, SIM_REPLAY};
+    static const enum sim_tool parts[] = {
+        SIM_NO_TOOL, SIM_NO_TOOL, SIM_VALIDATE, SIM_JOIN,    SIM_COMPACT, SIM_COMPACT,
+        SIM_REMOVE,  SIM_REMOVE,  SIM_DELETE,   SIM_CLOBBER, SIM_REPLAY,  SIM_FINISH};
+    uint64_t s = splitmix_hash(p->seed * 2 + 7);
+    if (p->lockless) return;
+    if (!p->parts && sim_draw(&s, 2)) {
+        add_hint(p, "nc_num_subfiles", 1 + (int64_t)sim_draw(&s, 3));
+        add_new_word(p, "nc_blob=enable");
+        p->parts = true;
+    }
+    p->company = sim_draw(&s, 3) ? SIM_BESIDE : SIM_TOGETHER;
+    p->tool = p->parts ? parts[sim_draw(&s, sizeof parts / sizeof parts[0])]
+                       : any[sim_draw(&s, sizeof any / sizeof any[0])];
+    if (p->joined &&
+        (p->tool == SIM_JOIN || p->tool == SIM_REMOVE || p->tool == SIM_COMPACT))
+        p->tool = SIM_NO_TOOL;
+    if (p->tool == SIM_DELETE || p->tool == SIM_CLOBBER) p->company = SIM_BESIDE;
+    p->three = p->company == SIM_BESIDE && sim_draw(&s, 3) == 0;
+    if (p->mount == SIM_BACK) p->mount = SIM_THROUGH; /* as in draw_mount */
 }
 
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
-    uint64_t s = mixed(seed * 2 + 1);
+    uint64_t s = splitmix_hash(seed * 2 + 1);
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->format = formats[sim_draw(&s, 3)];
@@ -474,7 +500,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     for (int i = 0; i < p->nops; i++)
         draw_op(p, &p->ops[i], &s);
     defer_vars(p, &s);
-    s = mixed(seed * 2 + 2);
+    s = splitmix_hash(seed * 2 + 2);
     draw_more_hints(p, &s);
     p->sets = 1;
     if (seed < SIM_RICH) return;
@@ -484,12 +510,13 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     if (seed >= SIM_FRAMED) draw_frames(p);
     if (seed >= SIM_ERRING) draw_errors(p);
     if (seed >= SIM_ERRING) draw_roomy_header(p);
-    /* Through MPI-IO a file is made longer by its last byte as it was, which another job
-     * may just have put. */
+    if (seed >= SIM_PAIRED) draw_company(p);
+    /* MPI-IO extends a file by rewriting its last byte, which could overwrite a value
+     * that another job has just put. */
     if (asks_for_mpi(p) && p->company == SIM_BESIDE) p->company = SIM_ALONE;
 }
 
-/* ---- small ones ---- */
+/* ---- small plans for sim_orders.cpp ---- */
 
 #define LOGS "nc_burst_buf=enable;nc_burst_buf_dirname=" SIM_LOGS
 #define SUBS "nc_blob=enable;nc_num_subfiles=2"
@@ -541,20 +568,29 @@ static const struct {
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
 {
     if (i < 0 || i >= (int)(sizeof small / sizeof small[0])) return NULL;
-    *p = (struct sim_plan){
-        .seed = 2,
-        .format = 1,
-        .procs = 2,
-        .nodes = 2,
-        .recoverers = 1,
-        .company = small[i].company,
-        .sets = 1,
-        .parts = strstr(small[i].hints, SUBS) != NULL,
-        .joined = strstr(small[i].hints, "nc_blob_join") != NULL,
-        .nvars = 2,
-        .nops = small[i].nops,
-        .vars = {{.type = INT, .rows = 2, .each = 3, .mixed = true, .since = -1},
-                 {.type = SHORT, .record = true, .rows = 1, .each = 2, .since = -1}}};
+    *p = (struct sim_plan){.seed = 2,
+                           .format = 1,
+                           .procs = 2,
+                           .nodes = 2,
+                           .recoverers = 1,
+                           .company = small[i].company,
+                           .sets = 1,
+                           .parts = strstr(small[i].hints, SUBS) != NULL,
+                           .joined = strstr(small[i].hints, "nc_blob_join") != NULL,
+                           .nvars = 2,
+                           .nops = small[i].nops,
+                           .vars = {{.type = PLAN_INT,
+                                     .other = MEMORY_DOUBLE,
+                                     .rows = 2,
+                                     .each = 3,
+                                     .mixed = true,
+                                     .since = -1},
+                                    {.type = PLAN_SHORT,
+                                     .other = MEMORY_DOUBLE,
+                                     .record = true,
+                                     .rows = 1,
+                                     .each = 2,
+                                     .since = -1}}};
     memcpy(p->ops, small[i].ops, sizeof small[i].ops);
     add_word(p, small[i].hints);
     p->reads = p->fine = strcmp(small[i].name, "stage") == 0;
@@ -563,7 +599,7 @@ const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
     return small[i].name;
 }
 
-/* ---- words ---- */
+/* ---- printing plans ---- */
 
 void sim_plan_print(const struct sim_plan *p)
 {
@@ -572,11 +608,18 @@ void sim_plan_print(const struct sim_plan *p)
         [SIM_POST] = "iput, wait",   [SIM_SYNC] = "sync",
         [SIM_GET] = "get",           [SIM_REDEFINE] = "redefine",
         [SIM_REOPEN] = "close, open"};
-    static const char *const company[] = {"", ", two jobs of them at once",
-                                          ", the first of them meanwhile"};
-    static const char *const tools[] = {"", " (ncmpilog replay)", " (ncvalidator -f)",
-                                        " (ncmpijoin)"};
-    static const char *const kinds[SIM_KINDS] = {
+    static const char *const company[] = {"", " in each of two concurrent jobs",
+                                          ", concurrently with the first job"};
+    static const char *const tools[] = {"",
+                                        " (ncmpilog replay)",
+                                        " (ncvalidator -f)",
+                                        " (ncmpijoin)",
+                                        " (ncvalidator)",
+                                        " (ncmpijoin --compact)",
+                                        " (ncmpijoin --remove)",
+                                        " (ncmpi_delete)",
+                                        " (ncmpi_create)"};
+    static const char *const kinds[PLAN_KINDS] = {
         "", ", vara", ", var1", ", varm", ", varn", ", mput", ", flexible", ", vard"};
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company],
@@ -584,14 +627,15 @@ void sim_plan_print(const struct sim_plan *p)
     printf("create%s%s%s, on %s\n", p->fill ? ", fill" : "",
            p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "",
            sim_mount_name(p->mount));
+    if (p->three) printf("a third job runs at the same time\n");
     if (p->safe) printf("PNETCDF_SAFE_MODE=1\n");
     if (p->framed) printf("opened with nc_compress=%s\n", p->again);
     if (p->rest > 0) printf("staged %d s later\n", p->rest);
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,
-               p->vars[i].set ? " of the other" : "", p->vars[i].type,
+               p->vars[i].set ? " of dataset 1" : "", p->vars[i].type,
                p->vars[i].record ? "records" : "rows", p->vars[i].rows,
-               (long long)sim_row(p, i), p->vars[i].mixed ? "in turn" : "blocks",
+               (long long)sim_row(p, i), p->vars[i].mixed ? "round-robin" : "blocks",
                p->vars[i].since);
     for (int i = 0; i < p->nops; i++) {
         const struct sim_op *op = &p->ops[i];
@@ -600,14 +644,15 @@ void sim_plan_print(const struct sim_plan *p)
         printf("%3d %s", i, words[op->what]);
         if (access)
             printf(" v%d, rows %d to %d%s%s%s%s", op->var, op->first,
-                   op->first + op->n - 1, kinds[op->kind], op->own ? ", own" : "",
+                   op->first + op->n - 1, kinds[op->kind], op->own ? ", independent" : "",
                    op->buffered ? ", buffered" : "", op->posted ? ", posted" : "");
-        if (access && op->part > 0) printf(", %d of each part", op->part);
-        if (access && op->shift > 0) printf(", of the process %d on", op->shift);
+        if (access && op->part > 0) printf(", %d elements of each part", op->part);
+        if (access && op->shift > 0) printf(", part of rank + %d", op->shift);
         if (op->what == SIM_REDEFINE)
-            printf(", %d bytes more%s", op->n, op->takes ? ", one less" : "");
-        if (op->set > 0) printf(", of the other");
-        if (op->wrong > 0) printf(", behind wrong call %d", op->wrong - 1);
+            printf(", adds %d values%s", op->n,
+                   op->takes ? ", deletes an attribute" : "");
+        if (op->set > 0) printf(", dataset 1");
+        if (op->wrong > 0) printf(", after invalid call %d", op->wrong - 1);
         printf("\n");
     }
     printf("close\n");

@@ -1,5 +1,8 @@
-/* A process: linked with the library, one copy for each. It does what the plan says, or,
- * in a later job, opens what was left, reads it and closes it. */
+/* The program that a simulated process runs. Each process has its own copy of the program
+ * and the library. In the first job, the program executes the plan's operations. In a
+ * later job, it opens the remaining datasets, reads and checks everything in them, and
+ * closes them; or it runs a tool, or deletes or replaces a dataset. The program passes
+ * the result of each call to the model. */
 #include <getopt.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +12,7 @@
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 #include "sim.h"
-#include "sim_access.h"
+#include "sim_define.h"
 #include "sim_wrapped.h"
 
 int sim_main(int argc, char **argv);
@@ -28,10 +31,12 @@ int __real_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
                                   void *extra);
 
 static const struct sim_plan *p;
-static int rank, ncids[SIM_SETS], times[SIM_SETS] /* dimensions */, vars[SIM_VARS];
+static int rank, ncids[SIM_SETS], times[SIM_SETS] /* ids of the unlimited dimensions */,
+    vars[SIM_VARS];
 static MPI_Info info = MPI_INFO_NULL;
 
-/* Of openings, not of creations. */
+/* Returns the hints for opens. Their nc_compress may differ from the one used at
+ * creation. */
 static MPI_Info info_again(void)
 {
     MPI_Info again;
@@ -56,31 +61,31 @@ static void set_hints(void)
     }
 }
 
-/* ---- access ---- */
+/* ---- putting and getting rows ---- */
 
-/* Rows of a variable: this process's part of each. */
-static struct sim_access part_of(const struct sim_op *op, enum sim_verb verb)
+/* Describes the access to this process's part of the op's rows. */
+static struct access part_of(const struct sim_op *op, enum access_verb verb)
 {
     const struct sim_var *v = &p->vars[op->var];
     const bool rich = p->seed >= SIM_RICH;
-    return (struct sim_access){
+    return (struct access){
         .verb = verb,
         .kind = op->kind,
         .all = true,
         .ncid = ncids[op->set],
-        .var = vars[op->var],
+        .varid = vars[op->var],
+        .type = v->type,
         .memory = sim_memory_for(v, rich ? (uint64_t)op->memory : SIM_DOUBLE),
         .cancels = op->takes,
-        .of = v,
-        .rows = op->n,
-        .each = v->each,
-        .start = {op->first, v->mixed ? rank : rank * (MPI_Offset)v->each},
-        .count = {op->n, v->each},
-        .stride = {1, v->mixed ? p->procs : 1},
-        .values = sim_room((size_t)op->n * (size_t)v->each * sizeof(double)),
+        .slab = {2,
+                 {op->first, v->mixed ? rank : rank * (int64_t)v->each},
+                 {op->n, v->each},
+                 {1, v->mixed ? p->procs : 1}},
+        .values = sim_room((size_t)op->n * (size_t)v->each * sizeof(uint64_t)),
         .shape = {v->rows, sim_row(p, op->var)}};
 }
 
+/* Returns the index, within a row, of the k-th element of a process's part. */
 static int64_t place(const struct sim_op *op, int whose, int64_t k)
 {
     const struct sim_var *v = &p->vars[op->var];
@@ -95,20 +100,22 @@ static int first_of(int one, int other)
 static int put(const struct sim_op *op, int number)
 {
     const bool posts = op->what == SIM_POST, own = op->what == SIM_PUT_OWN;
-    struct sim_access a = part_of(op, !posts         ? SIM_PUTS
-                                      : op->buffered ? SIM_BPUTS
-                                                     : SIM_IPUTS);
+    struct access a = part_of(op, !posts         ? ACCESS_PUT
+                                  : op->buffered ? ACCESS_BPUT
+                                                 : ACCESS_IPUT);
     a.all = posts ? !op->own : !own;
     const int whose = (rank + op->shift) % p->procs;
-    a.start[1] = place(op, whose, 0);
-    if (op->part > 0) a.each = a.count[1] = op->part;
-    for (int64_t k = 0; k < a.rows * a.each; k++)
-        a.values[k] = sim_value(p, number, op->var, op->first + k / a.each,
-                                place(op, whose, k % a.each));
+    a.slab.start[1] = place(op, whose, 0);
+    if (op->part > 0) a.slab.count[1] = op->part;
+    for (int64_t k = 0, each = a.slab.count[1]; k < a.slab.count[0] * each; k++)
+        (void)plan_convert(p->format, a.type,
+                           sim_value(p, number, op->var, op->first + k / each,
+                                     place(op, whose, k % each)),
+                           a.memory, &a.values[k]);
     if (op->shift > 0) MPI_Barrier(MPI_COMM_WORLD);
     int err = own ? ncmpi_begin_indep_data(a.ncid) : NC_NOERR;
     if (err == NC_NOERR) {
-        err = sim_access(&a);
+        err = access_run(&a);
         if (own) err = first_of(err, ncmpi_end_indep_data(a.ncid));
     }
     free(a.values);
@@ -116,38 +123,42 @@ static int put(const struct sim_op *op, int number)
     return err;
 }
 
-/* What a type in memory has no room for, as fill values, is told to be so. */
-static bool is_out_of_range(const struct sim_access *a, int err)
+/* Returns whether `err` is an NC_ERANGE that is expected, because the type in memory
+ * cannot represent all values, including fill values. */
+static bool is_out_of_range(const struct access *a, int err)
 {
-    return err == NC_ERANGE && !sim_memory_has_all(a->memory, a->of->type);
+    return err == NC_ERANGE && !sim_memory_has_all(a->memory, a->type);
 }
 
-static void give(const struct sim_op *op, int number, const struct sim_access *a)
+/* Passes to the model the rows that a get returned. */
+static void give(const struct sim_op *op, int number, const struct access *a)
 {
-    double *row = sim_room((size_t)a->shape[1] * sizeof *row);
-    for (int r = 0; r < a->rows; r++) {
-        for (int k = 0; k < a->each; k++)
-            row[place(op, rank, k)] = a->values[(int64_t)r * a->each + k];
-        sim_got(number, op->var, op->first + r, row);
+    const int64_t each = a->slab.count[1];
+    uint64_t *row = sim_room((size_t)a->shape[1] * sizeof *row);
+    for (int64_t r = 0; r < a->slab.count[0]; r++) {
+        for (int64_t k = 0; k < each; k++)
+            row[place(op, rank, k)] = a->values[r * each + k];
+        sim_got(number, op->var, op->first + r, a->memory, row);
     }
     free(row);
 }
 
 static int get(const struct sim_op *op, int number)
 {
-    struct sim_access a = part_of(op, op->posted ? SIM_IGETS : SIM_GETS);
+    struct access a = part_of(op, op->posted ? ACCESS_IGET : ACCESS_GET);
     MPI_Offset records = 0;
     int dim, err = NC_NOERR;
-    if (p->vars[op->var].record) { /* of those that there are */
+    if (p->vars[op->var].record) { /* the record may not exist yet */
         err = ncmpi_inq_unlimdim(a.ncid, &dim);
         if (err == NC_NOERR) err = ncmpi_inq_dimlen(a.ncid, dim, &records);
-        if (a.start[0] + a.count[0] > records) a.rows = a.count[0] = a.start[0] = 0;
+        if (a.slab.start[0] + a.slab.count[0] > records)
+            a.slab.count[0] = a.slab.start[0] = 0;
     }
     a.all = !op->own;
     const bool own = op->own && !op->posted;
     if (err == NC_NOERR && own) err = ncmpi_begin_indep_data(a.ncid);
     if (err == NC_NOERR) {
-        err = sim_access(&a);
+        err = access_run(&a);
         if (own) err = first_of(err, ncmpi_end_indep_data(a.ncid));
     }
     if (err == NC_NOERR) give(op, number, &a);
@@ -206,7 +217,8 @@ static int put_text(int ncid, int number, int n)
     return err;
 }
 
-/* The one that a redefinition takes away, which may not be there. */
+/* Deletes the attribute that an earlier redefinition added, unless the redefinition
+ * failed. */
 static int take_attribute(int ncid, int op)
 {
     char name[16];
@@ -245,11 +257,21 @@ static int find_vars(int set)
     return err;
 }
 
-/* Where it fails, its number may soon be the other one's. */
+/* Opens a dataset. If that fails, invalidates its id, because the id may be assigned to
+ * another dataset. */
 static int open_again(int set, int mode)
 {
     MPI_Info again = info_again();
     int err = ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, again, &ncids[set]);
+    /* Another job may hold the lease on a dataset in subfiles, so failed opens are
+     * retried. */
+    const struct timespec pause = {.tv_sec = 1};
+    for (int i = 0; i < 600 && err == NC_EFILE && p->parts && p->company != SIM_ALONE &&
+                    strstr(ncmpi_strerror(err), "try again when that ") != NULL;
+         i++) {
+        (void)__wrap_nanosleep(&pause, NULL);
+        err = ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, again, &ncids[set]);
+    }
     MPI_Info_free(&again);
     if (err != NC_NOERR) ncids[set] = -1;
     return err;
@@ -287,7 +309,7 @@ static int do_op(const struct sim_op *op, int number)
     }
 }
 
-/* The call is made with a variable of numbers that has all its rows, if there is one. */
+/* Makes the op's invalid call, if the dataset has a fixed-size numeric variable. */
 static void do_wrong(const struct sim_op *op)
 {
     struct wrong_dataset d = {sim_path(op->set), ncids[op->set], -1, 0, p->safe};
@@ -306,8 +328,8 @@ static void told(int op, int err)
     sim_told(op, err, err == NC_NOERR ? "" : ncmpi_strerror(err));
 }
 
-/* A close that was deferred tells what became of it, here or at the end of MPI: what
- * could not be brought to the file is in logs or subfiles. */
+/* Waits for deferred closes or, depending on the seed, leaves that to MPI_Finalize. Data
+ * that these closes could not write to the file remains in logs or subfiles. */
 static void finish(void)
 {
     if (p->seed % 2) return;
@@ -315,6 +337,7 @@ static void finish(void)
     told(SIM_FINISHED, ncmpix_wait_closed(NULL));
 }
 
+/* Executes the plan. This is the program of the first job. */
 static void act(void)
 {
     int made[SIM_SETS];
@@ -337,57 +360,52 @@ static void act(void)
     finish();
 }
 
-/* Row by row, what each process of the first job had: where it is not all there. */
+/* Reads a variable that has lost some of its frames. Each read covers one process's part
+ * of one row. */
 static void look_in_pieces(int var, MPI_Offset rows)
 {
     const struct sim_var *v = &p->vars[var];
-    struct sim_access a = {.verb = SIM_GETS,
-                           .kind = SIM_STRIDED,
-                           .ncid = ncids[v->set],
-                           .var = vars[var],
-                           .memory = sim_memory_for(v, SIM_DOUBLE),
-                           .rows = 1,
-                           .each = v->each,
-                           .count = {1, v->each},
-                           .stride = {1, v->mixed ? p->procs : 1},
-                           .of = v,
-                           .shape = {rows, sim_row(p, var)}};
+    struct access a = {.verb = ACCESS_GET,
+                       .kind = PLAN_STRIDED,
+                       .ncid = ncids[v->set],
+                       .varid = vars[var],
+                       .type = v->type,
+                       .memory = sim_memory_for(v, SIM_DOUBLE),
+                       .slab = {2, {0, 0}, {1, v->each}, {1, v->mixed ? p->procs : 1}},
+                       .shape = {rows, sim_row(p, var)}};
     a.values = sim_room((size_t)v->each * sizeof *a.values);
     for (MPI_Offset r = 0; r < rows; r++)
         for (int who = 0; who < p->procs; who++) {
-            a.start[0] = r;
-            a.start[1] = v->mixed ? who : who * (MPI_Offset)v->each;
-            int err = sim_access(&a);
+            a.slab.start[0] = r;
+            a.slab.start[1] = v->mixed ? who : who * (int64_t)v->each;
+            int err = access_run(&a);
             if (err != NC_NOERR)
                 sim_lacks(var, r, who, ncmpi_strerror(err));
             else
-                sim_got_part(var, r, who, a.values);
+                sim_got_part(var, r, who, a.memory, a.values);
         }
     free(a.values);
 }
 
-/* Everything, by each process. */
+/* Reads a whole variable on each process and passes its rows to the model. */
 static void look_at(int var, MPI_Offset records, bool all)
 {
     const struct sim_var *v = &p->vars[var];
-    static const enum sim_kind kinds[] = {SIM_STRIDED, SIM_BLOCK, SIM_MAPPED,
-                                          SIM_LIST,    SIM_MANY,  SIM_FLEXIBLE};
+    static const enum plan_kind kinds[] = {PLAN_STRIDED, PLAN_BLOCK, PLAN_MAPPED,
+                                           PLAN_LIST,    PLAN_MANY,  PLAN_FLEXIBLE};
     const MPI_Offset rows = v->record ? records : v->rows;
     const bool rich = p->seed >= SIM_RICH;
-    struct sim_access a = {.verb = SIM_GETS,
-                           .kind = rich ? kinds[p->seed / 16 % 6] : SIM_BLOCK,
-                           .all = all,
-                           .ncid = ncids[v->set],
-                           .var = vars[var],
-                           .memory = sim_memory_for(v, rich ? p->seed : SIM_DOUBLE),
-                           .rows = rows,
-                           .each = sim_row(p, var),
-                           .count = {rows, sim_row(p, var)},
-                           .stride = {1, 1},
-                           .of = v,
-                           .shape = {rows, sim_row(p, var)}};
-    a.values = sim_room((size_t)(rows * a.each) * sizeof *a.values);
-    int err = sim_access(&a);
+    struct access a = {.verb = ACCESS_GET,
+                       .kind = rich ? kinds[p->seed / 16 % 6] : PLAN_BLOCK,
+                       .all = all,
+                       .ncid = ncids[v->set],
+                       .varid = vars[var],
+                       .type = v->type,
+                       .memory = sim_memory_for(v, rich ? p->seed : SIM_DOUBLE),
+                       .slab = {2, {0, 0}, {rows, sim_row(p, var)}, {1, 1}},
+                       .shape = {rows, sim_row(p, var)}};
+    a.values = sim_room((size_t)(rows * sim_row(p, var)) * sizeof *a.values);
+    int err = access_run(&a);
     int lacks = p->framed && err != NC_NOERR && sim_is_of_frames(ncmpi_strerror(err));
     if (all && p->framed)
         MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -397,7 +415,7 @@ static void look_at(int var, MPI_Offset records, bool all)
     if (lacks) look_in_pieces(var, rows);
     if (lacks && all) (void)ncmpi_end_indep_data(ncids[v->set]);
     for (MPI_Offset r = 0; r < rows && err == NC_NOERR; r++)
-        sim_got(SIM_CLOSED, var, r, a.values + r * a.each);
+        sim_got(SIM_CLOSED, var, r, a.memory, a.values + r * sim_row(p, var));
     free(a.values);
 }
 
@@ -413,7 +431,7 @@ static void look_at_attributes(int set)
     }
 }
 
-/* Again, and each process in another order. */
+/* Reads all variables twice in independent mode. The order differs between processes. */
 static void look_alone(int set, MPI_Offset records)
 {
     if (ncmpi_begin_indep_data(ncids[set]) != NC_NOERR) return;
@@ -424,12 +442,16 @@ static void look_alone(int set, MPI_Offset records)
     (void)ncmpi_end_indep_data(ncids[set]);
 }
 
-/* False: it could not be opened, which is so for all. */
+/* Opens a dataset, checks everything in it and closes it. Returns false, on all
+ * processes, if it could not be opened. */
 static bool look(int set, int mode)
 {
     MPI_Offset records = 0;
     sim_begins(SIM_OPENED + set);
+    const bool tries = set == 0 && mode == NC_WRITE;
+    if (tries) sim_lease_tries();
     int err = open_again(set, mode);
+    if (tries) sim_lease_tried("open", err);
     told(SIM_OPENED + set, err);
     if (err != NC_NOERR) return false;
     err = find_vars(set);
@@ -454,8 +476,10 @@ static bool look(int set, int mode)
     return true;
 }
 
-/* And, where the hints say so, staged. With a write-back cache a node that may only read
- * cannot be told the size, and says so (doc/filesystems.md). */
+/* Reopens the dataset read-only, so that the library stages it if the hints request that,
+ * and reads it. Does nothing on a mount with a write-back cache: there, the library would
+ * return an error, because a node that only reads cannot learn the file's size
+ * (doc/filesystems.md). */
 static void look_later(int set)
 {
     if (p->mount == SIM_BACK) return;
@@ -470,7 +494,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return sim_thread_create(thread, attributes, run, argument);
 }
 
-/* SMPI frees the attributes of MPI_COMM_SELF when a process is none any more. */
+/* The delete function for the attribute that the library sets on MPI_COMM_SELF.
+ * MPI_Finalize (below) calls it, because SMPI would call it only after the simulated
+ * process has ended. */
 static MPI_Comm_delete_attr_function *at_the_end;
 
 int __wrap_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
@@ -491,35 +517,54 @@ int __wrap_MPI_Finalize(void)
 void __gcov_dump(void);
 void sim_count(void);
 
-/* At the end of a run, which is not one of the program's. */
+/* Writes the coverage counters. Called at the end of a run, because the run ends with
+ * _exit. */
 void sim_count(void)
 {
     __gcov_dump();
 }
 #endif
 
-/* Whatever it says: the job behind it finds all well. */
+/* Runs a tool. The next job must find everything intact, regardless of the tool's exit
+ * status. */
 static void use_tool(enum sim_tool tool)
 {
     static char *calls[][6] = {
         [SIM_REPLAY] = {"ncmpilog", "replay", "-r", "-q", SIM_LOGS},
         [SIM_FINISH] = {"ncvalidator", "-f", "-q", SIM_FILE},
-        [SIM_JOIN] = {"ncmpijoin", "-f", "-c", SIM_FILE, SIM_WHOLE}};
-    static int (*const mains[])(int, char **) = {[SIM_REPLAY] = ncmpilog_main,
-                                                 [SIM_FINISH] = ncvalidator_main,
-                                                 [SIM_JOIN] = ncmpijoin_main};
+        [SIM_JOIN] = {"ncmpijoin", "-f", "-c", SIM_FILE, SIM_WHOLE},
+        [SIM_VALIDATE] = {"ncvalidator", "-q", SIM_FILE},
+        [SIM_COMPACT] = {"ncmpijoin", "--compact", SIM_FILE},
+        [SIM_REMOVE] = {"ncmpijoin", "-f", "--remove", SIM_FILE, SIM_WHOLE}};
+    static int (*const mains[])(int, char **) = {
+        [SIM_REPLAY] = ncmpilog_main,   [SIM_FINISH] = ncvalidator_main,
+        [SIM_JOIN] = ncmpijoin_main,    [SIM_VALIDATE] = ncvalidator_main,
+        [SIM_COMPACT] = ncmpijoin_main, [SIM_REMOVE] = ncmpijoin_main};
+    const bool joins = mains[tool] == ncmpijoin_main;
     int n = 0;
     while (calls[tool][n] != NULL)
         n++;
-    optind = 0; /* of the C library, which all copies share */
+    optind = 0; /* resets getopt; all copies of the program share its state */
+    if (joins) sim_lease_tries();
     int status = mains[tool](n, calls[tool]);
     sim_note("the tool says %d", status);
+    if (joins) sim_lease_tried(calls[tool][1], status);
+    if (tool == SIM_REMOVE && status == 0) (void)__wrap_rename(SIM_WHOLE, SIM_FILE);
+}
+
+/* Deletes the first job's dataset, or creates another dataset with the same name. */
+static void interfere(enum sim_tool tool)
+{
+    sim_lease_tries();
+    int err = tool == SIM_DELETE ? ncmpi_delete(SIM_FILE, info) : create(0);
+    sim_lease_tried(tool == SIM_DELETE ? "delete" : "create", err);
+    if (tool == SIM_CLOBBER && err == NC_NOERR) (void)ncmpi_close(ncids[0]);
 }
 
 int sim_main(int argc, char **argv)
 {
     p = sim_the_plan();
-    if (sim_self()->tool != SIM_NO_TOOL) {
+    if (sim_self()->tool != SIM_NO_TOOL && sim_self()->tool < SIM_DELETE) {
         use_tool(sim_self()->tool);
         return 0;
     }
@@ -527,9 +572,11 @@ int sim_main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     set_hints();
     for (int i = 0; i < p->nvars; i++)
-        vars[i] = -1; /* not yet */
+        vars[i] = -1; /* not defined yet */
     if (sim_self()->job == 0) act();
-    for (int set = 0; set < p->sets && sim_self()->job > 0; set++)
+    if (sim_self()->tool != SIM_NO_TOOL) interfere(sim_self()->tool);
+    for (int set = 0;
+         set < p->sets && sim_self()->job > 0 && sim_self()->tool == SIM_NO_TOOL; set++)
         if (p->reads || look(set, NC_WRITE)) look_later(set);
     MPI_Info_free(&info);
     MPI_Finalize();

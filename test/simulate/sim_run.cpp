@@ -1,5 +1,7 @@
-/* A run: its jobs, what breaks and who goes on when. It is a process of the system of its
- * own, forked off when all copies of the library are there. */
+/* Performs a run. Each run is a child process, forked after all copies of the library
+ * have been loaded. The child starts the jobs and injects the faults. At each step it
+ * decides how much time passes, which determines the process that runs next. Finally it
+ * calls the model, which judges the files that the last job has left. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,7 +32,7 @@ namespace s4u = simgrid::s4u;
 const char *const sim_verdicts[] = {"fine", "lost", "wrong", "hung", "left", "broken"};
 static Run run;
 static Result *result;
-static FILE *trace; /* what processes say themselves goes nowhere */
+static FILE *trace; /* a copy of stdout, which is redirected to /dev/null */
 
 /* ---- processes ---- */
 
@@ -50,12 +52,13 @@ struct Job {
 using Main = int (*)(int, char **);
 using Count = void (*)(void);
 static std::vector<Main> copies;
-static std::vector<Count> counts; /* of each; none unless dev/simulate --coverage asks */
+static std::vector<Count> counts; /* each copy's sim_count; null without --coverage */
 static size_t copies_used;
 static std::vector<s4u::Host *> hosts;
 static s4u::Host *elsewhere;
 static Job jobs[SIM_JOBS];
-static uint64_t schedule; /* chance that decides who goes on when, and what breaks how */
+static uint64_t schedule; /* random state that determines the order of steps and the
+                           * faults */
 
 const sim_plan *sim_the_plan(void)
 {
@@ -132,9 +135,10 @@ void sim_fail(sim_verdict verdict, const char *format, ...)
     end();
 }
 
-/* ---- what breaks ---- */
+/* ---- faults ---- */
 
-/* It does nothing more from here on: it may come to one more step at most. */
+/* Marks a process as dead and closes its descriptors. The process reaches at most one
+ * more step. */
 static void mark_dead(Process *p)
 {
     if (p->known.dead || p->known.ended) return;
@@ -142,7 +146,7 @@ static void mark_dead(Process *p)
     sim_close_all(&p->known);
 }
 
-/* Others may go on while one is suspended. */
+/* Suspends the actors of a dead process. Meanwhile, other actors may run. */
 static void suspend(const Process *p)
 {
     for (s4u::Actor *a : p->actors)
@@ -168,7 +172,7 @@ static void kill_job(int number)
     sg_sem_release(j.over);
 }
 
-/* Where one process of a job dies, who started the job ends the others in a while. */
+/* Kills a job after a random time, as a launcher does when one of its processes dies. */
 static void kill_later(int number)
 {
     double time = 1e-6 * (double)sim_draw(&schedule, 2000000);
@@ -178,7 +182,8 @@ static void kill_later(int number)
     });
 }
 
-/* Of a job that process, or those of its node. */
+/* Kills process p, or all processes of a job on p's node. Kills the rest of the job
+ * later. */
 static void kill_some(int number, const sim_process *p, bool node)
 {
     auto dies = [&](const Process *q) {
@@ -209,8 +214,9 @@ static bool moves_bytes(const char *call)
                      call);
 }
 
-/* Where a node keeps writes, half of the errors are those of a sync, which may take them
- * along. */
+/* Returns whether an error may be injected into this call. If nodes cache writes, half of
+ * the seeds inject errors only into syncs, because a failed sync may discard cached
+ * writes. */
 static bool may_fail(const char *call)
 {
     if (sim_mount_loses(run.plan.mount) && run.plan.seed % 2)
@@ -218,18 +224,21 @@ static bool may_fail(const char *call)
     return moves_bytes(call);
 }
 
-/* Is it this call of them whose turn it is? */
+/* Returns whether to inject an error into this call. If the fault is for the n-th open,
+ * counts the opens. */
 static bool fails(const char *call, Fault *f)
 {
     if (!may_fail(call)) return false;
     return f->open == 0 || (strcmp(call, "open") == 0 && --f->open == 0);
 }
 
+/* Injects a job's fault into process p. Returns the errno with which the call must fail,
+ * or 0. Does not return if the process dies. */
 static int do_harm(const sim_process *p, const char *call, Fault *f)
 {
     sim_harm what = f->harm;
     f->harm = SIM_NOTHING;
-    sim_note("here it breaks: %d", (int)what);
+    sim_note("fault injected: %d", (int)what);
     if (what == SIM_STOP) {
         s4u::this_actor::sleep_for(1e-3 * (double)sim_draw(&schedule, 100000));
         return 0;
@@ -242,7 +251,7 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
     if (what == SIM_ERROR && strcmp(call, "pwrite") != 0) return EIO;
     if (what == SIM_ERROR) return f->error;
     if (what == SIM_POWER) {
-        int begun = 0; /* jobs, before any other one begins */
+        int begun = 0; /* jobs so far; more may begin during the second loop */
         for (const Job &j : jobs) {
             begun += !j.processes.empty();
             for (Process *q : j.processes)
@@ -259,10 +268,10 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
                 kill_some(i, p, what == SIM_NODE);
     }
     s4u::this_actor::suspend();
-    sim_fail(SIM_BROKEN, "a dead process goes on");
+    sim_fail(SIM_BROKEN, "a dead process continued");
 }
 
-/* Most steps take next to no time, and some much. */
+/* Chooses the duration of a step, which is usually short and sometimes long. */
 static double delay(void)
 {
     if (run.even) return 1e-7;
@@ -279,9 +288,10 @@ static bool changes(const char *call, int64_t flags)
                      call);
 }
 
-static void note_moment(const char *call, int64_t flags, int64_t step)
+static void note_generation(const char *call, int64_t flags, int64_t step)
 {
-    static uint64_t chance; /* of its own: who goes on when does not change by this */
+    static uint64_t chance; /* separate state, so that these draws do not affect the order
+                             * of steps */
     Moments &m = result->moments;
     bool makes = strcmp(call, "open") == 0 && (flags & O_CREAT) != 0;
     if (!makes && !is_one_of({"fsync", "rename", "unlink", "ftruncate"}, call)) return;
@@ -290,15 +300,16 @@ static void note_moment(const char *call, int64_t flags, int64_t step)
     if (place < Moments::MOST) m.step[place] = step;
 }
 
-/* Whose a step without a path is: nobody else's, its process's, or that of all who share
- * the memory. */
+/* Returns the object that is accessed by a step without a path: an address in shared
+ * memory, or the process's mutexes. Returns 0 if no other process or thread can access
+ * the object. */
 static uint32_t what_of(const sim_process *p, const char *call, int64_t at)
 {
     if (is_one_of({"look", "change"}, call)) return static_cast<uint32_t>(at);
     return strcmp(call, "mutex") == 0 ? static_cast<uint32_t>(p->pid) : 0;
 }
 
-/* Each thread is one of its own. */
+/* Appends a step to the list of steps. Each thread counts as a process. */
 static void list_step(const sim_process *p, int64_t step, const char *call,
                       const char *path, int64_t at)
 {
@@ -314,7 +325,8 @@ static void list_step(const sim_process *p, int64_t step, const char *call,
             what, p->job == run.moving ? step : 0, changes(call, at)};
 }
 
-/* Longer than all that others do meanwhile, and than they wait for anything but this. */
+/* If the plan stops the job at this step, suspends the caller for longer than any timeout
+ * and longer than the other processes need to end. */
 static void stop(int64_t step)
 {
     for (int64_t at : run.stops)
@@ -327,12 +339,12 @@ int sim_step(const char *call, const char *path, int64_t at, int64_t n)
     const sim_process *p = sim_self();
     if (p == nullptr) return 0;
     int64_t step = ++result->steps[p->job];
-    if (step > MOST) sim_fail(SIM_HUNG, "steps without an end, the last a %s", call);
+    if (step > MOST) sim_fail(SIM_HUNG, "too many steps; the last one is %s", call);
     if (run.even && p->job >= run.moving) list_step(p, step, call, path, at);
-    if (p->job == 0) note_moment(call, at, step);
+    if (p->job == 0) note_generation(call, at, step);
     if (run.even && p->job == run.moving) stop(step);
     s4u::this_actor::sleep_for(delay());
-    if (p->dead) s4u::this_actor::suspend(); /* killed in the moment it woke up */
+    if (p->dead) s4u::this_actor::suspend(); /* killed during the step */
     sim_note("%lld %s %s %lld %lld", (long long)step, call, path, (long long)at,
              (long long)n);
     Fault *f = &jobs[p->job].fault;
@@ -355,7 +367,7 @@ bool sim_memory(void)
 
 /* ---- jobs ---- */
 
-static std::string bytes; /* of the program */
+static std::string bytes; /* contents of the program's shared object */
 
 static bool load_copy(size_t number)
 {
@@ -386,14 +398,14 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
     for (int rank = 0; rank < n; rank++) {
         auto *p = new Process();
         int node = rank * run.plan.nodes / n;
-        p->known = {number, rank,  node,  tool,    ++pids, pids,
-                    false,  false, false, nullptr, 0,      0};
+        p->known = {number, rank,  node,    tool, ++pids, pids,          false,
+                    false,  false, nullptr, 0,    0,      {false, false}};
         p->main.process = &p->known;
         j.processes.push_back(p);
     }
     for (Process *p : j.processes) {
         if (copies_used == copies.size() && !load_copy(copies_used))
-            sim_fail(SIM_BROKEN, "no copy of the program for one more process");
+            sim_fail(SIM_BROKEN, "cannot load another copy of the program");
         Main start = copies[copies_used++];
         auto actor = s4u::Actor::init(name, hosts[(size_t)p->known.node]);
         actor->set_property("instance_id", name);
@@ -410,30 +422,33 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
     }
 }
 
-/* Until it has ended, or is dead. */
+/* Waits until a job has ended or has been killed. */
 static void await_job(int number)
 {
-    enum { LONGEST = 50000 }; /* seconds of the machine's */
+    enum { LONGEST = 50000 }; /* in simulated seconds */
     if (sg_sem_acquire_timeout(jobs[number].over, LONGEST) != 0)
         sim_fail(SIM_HUNG, "job %d has not ended", number);
 }
 
-/* Who is not alone may be refused. */
+/* Runs the concurrent jobs, and returns the number of the next job. The library may
+ * refuse a concurrent job, so errors are permitted that would otherwise be permitted only
+ * after a fault. */
 static int meet(int number)
 {
     const bool beside = run.plan.company == SIM_BESIDE;
     if (run.plan.company == SIM_ALONE) return number;
     sim_harmed(SIM_NOTHING);
     s4u::this_actor::sleep_for(1e-6 * (double)sim_draw(&schedule, 1000000));
+    const bool third = !beside || run.plan.three;
     start_job(number, run.plan.tool ? 1 : run.plan.recoverers, run.plan.tool);
-    if (!beside) start_job(number + 1, run.plan.recoverers);
+    if (third) start_job(number + 1, run.plan.recoverers);
     if (beside) await_job(0);
     await_job(number);
-    if (!beside) await_job(number + 1);
-    return number + (beside ? 1 : 2);
+    if (third) await_job(number + 1);
+    return number + (third ? 2 : 1);
 }
 
-/* A file of them, for all datasets. */
+/* Writes the hints for all datasets to the file that PNETCDF_HINTS_FILE names. */
 static void list_hints(void)
 {
     static const char path[] = SIM_NOTES "hints";
@@ -451,7 +466,8 @@ static void list_hints(void)
     setenv("PNETCDF_HINTS_FILE", path, 1);
 }
 
-/* The last of all jobs has to find all well. */
+/* Starts one job after another until one runs without a fault. That job must find
+ * everything intact. */
 static void conduct(void)
 {
     int number = 1;
@@ -472,7 +488,7 @@ static void conduct(void)
     end();
 }
 
-/* ---- the machine, and many copies of the program ---- */
+/* ---- the machine and the copies of the program ---- */
 
 static void build_machine(void)
 {
@@ -515,7 +531,7 @@ bool sim_machine_begin(const char *program)
     return load_copies(program);
 }
 
-/* ---- runs ---- */
+/* ---- performing runs ---- */
 
 const Result *sim_perform(const Run &what)
 {
@@ -532,7 +548,7 @@ const Result *sim_perform(const Run &what)
         schedule = what.even ? what.chance : what.plan.seed * 31 + 7;
         s4u::Actor::create("conductor", elsewhere, conduct);
         s4u::Engine::get_instance()->run();
-        sim_fail(SIM_HUNG, "nobody goes on");
+        sim_fail(SIM_HUNG, "deadlock: no process can continue");
     }
     int status = 0;
     waitpid(child, &status, 0);
@@ -546,9 +562,10 @@ const Result *sim_perform(const Run &what)
 
 void sim_describe(const Run &r, const Result &got)
 {
-    static const char *const harms[] = {"nothing",  "a kill",           "a power cut",
-                                        "an error", "a node's failure", "no memory",
-                                        "a stop"};
+    static const char *const harms[] = {
+        "nothing",  "a kill",           "a power failure",
+        "an error", "a node's failure", "an allocation failure",
+        "a stop"};
     printf("seed %llu: %s: %s\n", (unsigned long long)r.plan.seed,
            sim_verdicts[got.verdict], got.words);
     for (int i = 0; i < 2; i++)

@@ -1,7 +1,7 @@
-/* The system's calls of sockets and pipes: what the library calls of them, and no more.
- * Only rich seeds have any; to the others the system says that it knows no sockets, and
- * the library does without. */
-#define _GNU_SOURCE /* struct ucred */
+/* Simulates the socket and pipe calls that the library uses. For seeds below SIM_RICH,
+ * socket() fails, and the library works without sockets. At random, calls are interrupted
+ * by signals or transfer only part of the data. */
+#define _GNU_SOURCE /* for struct ucred */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "sim_network.h"
 #include "sim_wrapped.h"
 
-/* A signal came, as a profiler's do. */
+/* Decides at random whether a signal, such as a profiler's, interrupts the call. */
 static bool is_interrupted(void)
 {
     return sim_network_draw(64) == 0;
@@ -42,10 +42,11 @@ static struct sim_open *new_open(struct sim_socket *s, int flags)
     return o;
 }
 
-/* ---- addresses ----
- * Of the seed: nodes have interfaces for both kinds of addresses, or for one; a first one
- * of which others do not know; or none but that which leads back to themselves. */
+/* ---- addresses ---- */
 
+/* Depending on the seed, nodes have interfaces with IPv4 addresses, IPv6 addresses or
+ * both, and possibly an unreachable interface before the others; or they have only a
+ * loopback interface. */
 enum net { BOTH, OLD, NEW, HIDDEN_FIRST, ONLY_BACK, NETS };
 enum { OWN = 0x0a000001, HIDDEN = 0xac100001, BACK = 0x7f000001 };
 
@@ -70,7 +71,7 @@ static struct sockaddr_in old_address(uint32_t address)
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(address)}};
 }
 
-/* Which node it is, for this one; -1: none that could be reached. */
+/* Returns the node that has this address, or -1 if the calling node cannot reach it. */
 static int node_at(const struct sockaddr *to)
 {
     if (to->sa_family == AF_INET6) {
@@ -131,12 +132,12 @@ void __wrap_freeifaddrs(struct ifaddrs *all)
 {
     while (all != NULL) {
         struct ifaddrs *next = all->ifa_next;
-        free(all); /* the first member */
+        free(all); /* frees the struct interface, whose first member this is */
         all = next;
     }
 }
 
-/* ---- making them ---- */
+/* ---- creating sockets ---- */
 
 int __wrap_getentropy(void *bytes, size_t n)
 {
@@ -162,7 +163,8 @@ int __wrap_pipe(int fds[2])
     return 0;
 }
 
-/* Only to any name, which no other socket of the node has, but perhaps one elsewhere. */
+/* Binds a socket to an arbitrary port or name that is unique on the node. The library
+ * never requests a particular port or name. */
 int __wrap_bind(int fd, const struct sockaddr *at, unsigned length)
 {
     enum { FIRST = 20000 };
@@ -184,7 +186,7 @@ int __wrap_listen(int fd, int backlog)
     return 0;
 }
 
-/* A zero byte and five digits. */
+/* Makes an abstract address: a zero byte and five hexadecimal digits. */
 static unsigned name_on_node(int name, struct sockaddr_un *a)
 {
     char digits[6];
@@ -242,7 +244,7 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, unsigned *length
     return 0;
 }
 
-/* ---- connecting ---- */
+/* ---- connecting sockets ---- */
 
 static int connect_on_node(struct sim_socket *s, const struct sockaddr_un *to)
 {
@@ -254,7 +256,7 @@ static int connect_on_node(struct sim_socket *s, const struct sockaddr_un *to)
     return 0;
 }
 
-/* A call to an address that nobody has is answered at once, or never. */
+/* A connection attempt to an unused address fails immediately or is never answered. */
 int __wrap_connect(int fd, const struct sockaddr *to, unsigned length)
 {
     struct sim_socket *s = socket_of(fd);
@@ -296,9 +298,9 @@ int __wrap_shutdown(int fd, int how)
     return 0;
 }
 
-/* ---- bytes ---- */
+/* ---- sending and receiving ---- */
 
-/* How a call waits: not at all, or until then. */
+/* How long a call may wait: until the time `until`, or not at all if `none` is set. */
 struct waiting {
     bool none;
     double until;
@@ -312,7 +314,8 @@ static struct waiting waiting_of(int fd, int flags, bool sends)
                             .until = most > 0 ? sim_clock() + most : INFINITY};
 }
 
-/* Until something may have happened. 0, or why the call ends. */
+/* Waits until a change may have occurred. Returns 0, or the errno with which the call
+ * must fail. */
 static int wait_longer(const struct waiting *w, double next)
 {
     if (w->none || sim_clock() >= w->until) return EAGAIN;
@@ -321,7 +324,7 @@ static int wait_longer(const struct waiting *w, double next)
     return 0;
 }
 
-/* As much as there is room for, or, now and then, less. */
+/* Sends as many bytes as fit into the peer's buffer or, at random, fewer. */
 static ssize_t send_bytes(int fd, const void *bytes, int64_t n, int flags,
                           struct sim_open *const *rights, int nrights)
 {
@@ -345,8 +348,8 @@ static ssize_t send_bytes(int fd, const void *bytes, int64_t n, int flags,
     }
 }
 
-/* Descriptors beside a message's first byte; now and then this process can have one only.
- */
+/* Receives the descriptors that were sent with a message. At random, pretends that the
+ * process's descriptor table has space for only one of them. */
 static void take_rights(const struct sim_parcel *p, struct msghdr *m)
 {
     struct cmsghdr *head = m->msg_control;
@@ -360,7 +363,7 @@ static void take_rights(const struct sim_parcel *p, struct msghdr *m)
     m->msg_controllen = n > 0 ? CMSG_SPACE(bytes) : 0;
 }
 
-/* What has arrived, or all of it with MSG_WAITALL. */
+/* Receives the bytes that have arrived, or all n bytes if MSG_WAITALL is set. */
 static ssize_t receive_bytes(int fd, char *bytes, int64_t n, int flags,
                              struct msghdr *beside)
 {
@@ -400,7 +403,7 @@ ssize_t __wrap_recv(int fd, void *bytes, size_t n, int flags)
     return receive_bytes(fd, bytes, (int64_t)n, flags, NULL);
 }
 
-/* With descriptors beside the bytes, which are in one piece. */
+/* Sends the bytes in one buffer together with descriptors. */
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(m);
@@ -425,7 +428,7 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 
 /* ---- poll ---- */
 
-/* Has the one that it calls let it in? *next: as below. */
+/* Returns whether a socket is connected. Lowers *next to the time of a pending reply. */
 static bool is_connected(struct sim_socket *s, double *next)
 {
     if (s->state == SIM_CONNECTS && sim_clock() >= s->answered && s->refused == 0)
@@ -434,7 +437,7 @@ static bool is_connected(struct sim_socket *s, double *next)
     return s->state == SIM_CONNECTED;
 }
 
-/* What of the events there is; *next is lowered to when there may be more. */
+/* Returns a socket's current events. Lowers *next to the time of its next event. */
 static short look_at(struct sim_socket *s, short events, double *next)
 {
     short found = 0;

@@ -1,6 +1,7 @@
-/* What the linker puts in place of the system's calls: the library calls NAME and gets
- * __wrap_NAME. Below SIM_STORE all is simulated, and so are who and where a process is;
- * the rest is the system's own. */
+/* Simulated system calls. The linker replaces each call to NAME in the library with a
+ * call to __wrap_NAME. Files below SIM_STORE are simulated, as are the process id, host
+ * name, time, random numbers and allocation failures. All other calls are passed to the
+ * system. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +34,8 @@ static bool simulated(const char *path)
     return strncmp(path, SIM_STORE, sizeof SIM_STORE - 2) == 0;
 }
 
-/* The two that there are, with or without "/" or "/." behind them. */
+/* Returns whether a path is one of the two simulated directories, possibly followed by
+ * "/" or "/.". */
 static bool is_directory(const char *path)
 {
     static const char *const those[] = {"/sim", SIM_LOGS};
@@ -46,7 +48,7 @@ static bool is_directory(const char *path)
     return false;
 }
 
-/* ---- who and when ---- */
+/* ---- identity, time and memory ---- */
 
 pid_t __wrap_getpid(void)
 {
@@ -60,6 +62,26 @@ int __wrap_gethostname(char *name, size_t n)
     if (p == NULL) return gethostname(name, n);
     snprintf(name, n, "node%d", p->node);
     return 0;
+}
+
+/* All processes share one environment, but each may remove these variables from its
+ * own. */
+static const char *const removable[] = {"PNETCDF_HINTS", "PNETCDF_HINTS_FILE"};
+
+char *__wrap_getenv(const char *name)
+{
+    const struct sim_process *p = sim_self();
+    for (int i = 0; i < 2 && p != NULL; i++)
+        if (p->has_unset[i] && strcmp(name, removable[i]) == 0) return NULL;
+    return getenv(name);
+}
+
+int __wrap_unsetenv(const char *name)
+{
+    struct sim_process *p = sim_self();
+    for (int i = 0; i < 2 && p != NULL; i++)
+        if (strcmp(name, removable[i]) == 0) p->has_unset[i] = true;
+    return p == NULL ? unsetenv(name) : 0;
 }
 
 int __wrap_kill(pid_t pid, int signal)
@@ -118,7 +140,7 @@ void *__wrap_realloc(void *old, size_t n)
 
 /* ---- opening ---- */
 
-/* /proc has what tells a process, and a boot, from others. */
+/* Stores in `text` the contents of a /proc file that identifies a boot or a process. */
 static bool text_of_proc(const char *path, char *text, size_t n)
 {
     long long pid;
@@ -152,7 +174,7 @@ static int open_simulated(const char *path, int flags, mode_t mode)
     if (error != 0) return fails(error);
     if (is_directory(path))
         return flags & O_ACCMODE ? fails(EISDIR) : open_file(path, NULL, flags);
-    if (flags & O_EXCL) sim_node_named(path); /* it is looked up anew */
+    if (flags & O_EXCL) sim_node_named(path); /* bypasses the name cached by the node */
     struct sim_file *f = sim_node_find(path);
     if (f != NULL ? f->links == 0 : !(flags & O_CREAT)) return fails(ENOENT);
     if (f != NULL && (flags & O_CREAT) && (flags & O_EXCL)) return fails(EEXIST);
@@ -181,7 +203,8 @@ int __wrap_open(const char *path, int flags, ...)
     return simulated(path) ? open_simulated(path, flags, mode) : open(path, flags, mode);
 }
 
-/* What tells how the store is mounted. */
+/* Opens a simulated mountinfo file, which shows how the simulated file system is
+ * mounted. */
 FILE *__wrap_fopen(const char *path, const char *how)
 {
     static char line[64];
@@ -192,7 +215,7 @@ FILE *__wrap_fopen(const char *path, const char *how)
     return fmemopen(line, (size_t)n, "r");
 }
 
-/* A file without a name. */
+/* Creates an anonymous file. */
 int __wrap_memfd_create(const char *name, unsigned flags)
 {
     if (sim_the_plan()->seed < SIM_RICH) return memfd_create(name, flags);
@@ -217,7 +240,7 @@ int __wrap_close(int fd)
     return error != 0 ? fails(error) : 0;
 }
 
-/* ---- bytes ---- */
+/* ---- reading and writing ---- */
 
 static bool direct(const struct sim_open *o)
 {
@@ -245,7 +268,7 @@ ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at)
     return sim_node_read(o->file, direct(o), at, bytes, (int64_t)n);
 }
 
-/* A transfer that is cut short is no error: who writes goes on. */
+/* If the injected error is EAGAIN, writes only half of the bytes instead of failing. */
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     const struct sim_open *o = sim_open_of(fd);
@@ -339,7 +362,7 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t n)
     return __wrap_fallocate(fd, 0, at, n) == 0 ? 0 : errno;
 }
 
-/* For a hole, which the server is asked for; nothing else is of use here. */
+/* Finds the next hole, which is always at the end of the file. Supports no other seek. */
 off_t __wrap_lseek(int fd, off_t at, int whence)
 {
     const struct sim_open *o = sim_open_of(fd);
@@ -361,7 +384,7 @@ static int sync_fd(int fd, int (*real)(int))
         return fails(error);
     }
     if (o->file != NULL) sim_node_sync(o->file, 0, INT64_MAX);
-    sim_names_sync(); /* of a file, too, as in file systems that have a journal */
+    sim_names_sync(); /* syncing a file also syncs names, as journaling file systems do */
     return 0;
 }
 
@@ -380,9 +403,9 @@ int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned how)
     return sim_open_of(fd) == NULL ? sync_file_range(fd, at, n, how) : 0;
 }
 
-/* ---- what is known of files ---- */
+/* ---- file attributes ---- */
 
-/* False: the file is gone. */
+/* Fills in *st. Returns false if the file was deleted. */
 static bool tell(struct sim_file *f, struct stat *st)
 {
     struct sim_look seen;
@@ -433,7 +456,8 @@ int __wrap_fstat(int fd, struct stat *st)
     return tell(o->file, st) ? 0 : fails(ENOENT);
 }
 
-/* The times of birth of files: their numbers, which are never given twice. */
+/* Returns the inode number as the birth time. Inode numbers are never reused, so the time
+ * is unique. */
 int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct statx *st)
 {
     const struct sim_open *o = sim_open_of(dir);
@@ -540,6 +564,7 @@ int __wrap_futimens(int fd, const struct timespec t[2])
 {
     const struct sim_open *o = sim_open_of(fd);
     if (o == NULL) return futimens(fd, t);
+    if (o->file != NULL) o->file->changed = sim_clock();
     if (o->file != NULL && t != NULL && t[1].tv_nsec != UTIME_OMIT)
         o->file->modified = (double)t[1].tv_sec + (double)t[1].tv_nsec * 1e-9;
     if (o->file != NULL) sim_node_asks(o->file);
@@ -631,7 +656,7 @@ int __wrap_closedir(DIR *d)
     return 0;
 }
 
-/* ---- mapped files: copies, that nothing comes back from ---- */
+/* ---- mapped files: private copies that are never written back ---- */
 
 void *__wrap_mmap(void *at, size_t n, int how, int flags, int fd, off_t from)
 {

@@ -1,6 +1,7 @@
-/* Threads are processes of SimGrid's beside the rank they belong to, and what they wait
- * for is an address. One runs until it comes to a step or waits, so that a mutex is a
- * word that says whether somebody has it. */
+/* Threads, mutexes, conditions and futexes. A thread is a SimGrid actor, like the process
+ * to which it belongs. Threads always wait on an address (sim_wait). A thread runs until
+ * it reaches a step or waits, so a mutex is just a word that is nonzero while the mutex
+ * is locked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -19,8 +20,9 @@
 
 /* ---- waiting ---- */
 
-/* Others run while somebody is woken, and one whose time is over may be gone then: who
- * wakes it holds on to what it waits for. */
+/* The semaphore of a sleeper, with a reference count. Releasing the semaphore lets other
+ * actors run, and the sleeper may meanwhile time out and return. Therefore both the
+ * sleeper and the waker hold a reference. */
 struct bell {
     sg_sem_t rings;
     int holders;
@@ -28,7 +30,7 @@ struct bell {
 
 struct sleeper {
     const void *address;
-    uint64_t number; /* they are counted */
+    uint64_t number; /* serial number of the sleeper */
     struct bell *bell;
     struct sleeper *next;
 };
@@ -52,7 +54,7 @@ static void leave(struct sleeper *s)
     if (s->next == NULL) last = p;
 }
 
-/* From here on it can be woken. */
+/* Adds the caller to the list of sleepers. From then on, sim_wake can wake it. */
 static void lie_down(struct sleeper *me, const void *address)
 {
     *me = (struct sleeper){address, ++numbers, sim_room(sizeof *me->bell), NULL};
@@ -75,7 +77,7 @@ static void sleep_until(struct sleeper *me, double until)
                                      until > sim_clock() ? until - sim_clock() : 1e-9);
     leave(me);
     let_go(me->bell);
-    sim_stay_dead(); /* what it has open is gone */
+    sim_stay_dead(); /* a dead process must not continue without descriptors */
 }
 
 void sim_wait(const void *address, double until)
@@ -85,7 +87,8 @@ void sim_wait(const void *address, double until)
     sleep_until(&me, until);
 }
 
-/* The first one that waits there, and did when they were so many. */
+/* Returns the first thread that sleeps on the address and whose serial number is at most
+ * `number`. */
 static struct sleeper *find_sleeper(const void *address, uint64_t number)
 {
     struct sleeper *s = sleepers;
@@ -112,13 +115,13 @@ static double deadline(const struct timespec *t)
     return (double)t->tv_sec + 1e-9 * (double)t->tv_nsec;
 }
 
-/* ---- words in memory that a node shares ---- */
+/* ---- futexes and sleep ---- */
 
 long __wrap_syscall(long number, ...)
 {
     va_list args;
     va_start(args, number);
-    if (number != SYS_futex) { /* the compiler's own */
+    if (number != SYS_futex) { /* the library did not make this call */
         long a[6];
         for (int i = 0; i < 6; i++)
             a[i] = va_arg(args, long);
@@ -180,7 +183,8 @@ int sim_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
         return EAGAIN;
     }
     *t = (struct sim_thread){.process = sim_self(), .run = run, .argument = argument};
-    /* Not on the node, whose processes MPI takes all that run there for. */
+    /* Runs the thread on a different host. SMPI would take a thread on the same host for
+     * a process. */
     sg_actor_t actor = sg_actor_init("thread", sg_host_by_name("elsewhere"));
     sg_actor_set_data(actor, t);
     sim_thread_begins(actor, t);
@@ -204,7 +208,7 @@ int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return 0;
 }
 
-/* ---- mutexes and conditions: those that are initialized statically are all zero ---- */
+/* ---- mutexes and conditions, whose static initializers are all zeros ---- */
 
 static int *word_of(pthread_mutex_t *m)
 {
@@ -252,8 +256,8 @@ int __wrap_pthread_cond_destroy(pthread_cond_t *c)
     return 0;
 }
 
-/* A thread that waits for the mutex goes on before this one does, and may signal at
- * once. */
+/* Waits for a condition. The caller becomes a sleeper before it unlocks the mutex,
+ * because another thread may lock the mutex and signal immediately. */
 static void wait_until(pthread_cond_t *c, pthread_mutex_t *m, double until)
 {
     struct sleeper me;

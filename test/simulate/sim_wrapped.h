@@ -1,4 +1,5 @@
-/* What the linker puts in place of what the library calls: NAME is __wrap_NAME. */
+/* Declares the simulated functions. The linker replaces the library's calls to NAME with
+ * calls to __wrap_NAME; the names are listed in `wrapped`. */
 #ifndef SIM_WRAPPED_H
 #define SIM_WRAPPED_H
 
@@ -21,6 +22,8 @@ struct statvfs;
 
 pid_t __wrap_getpid(void);
 int __wrap_gethostname(char *name, size_t n);
+char *__wrap_getenv(const char *name);
+int __wrap_unsetenv(const char *name);
 int __wrap_kill(pid_t pid, int signal);
 int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 time_t __wrap_time(time_t *t);
@@ -94,7 +97,8 @@ void __wrap_freeifaddrs(struct ifaddrs *all);
 long __wrap_syscall(long number, ...);
 int __wrap_sched_yield(void);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-/* For __wrap_pthread_create, of which libgcc has one that the linker finds first. */
+/* Implements __wrap_pthread_create. The program itself must define it, because the linker
+ * would otherwise find the function of the same name in libgcc. */
 int sim_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
                       void *(*run)(void *), void *argument);
 int __wrap_pthread_join(pthread_t thread, void **result);

@@ -1,20 +1,24 @@
-/* Calls that go wrong by what they are given: by one process alone, with the others in
- * the same call and right, or by all. Nothing changes by them, and each is told what
- * pnetcdf.h promises. */
+/* Makes calls with wrong arguments or in the wrong mode. In collective puts and gets, one
+ * process passes a wrong argument and the others transfer no elements. All processes make
+ * the other wrong calls. Each call must return the error code that pnetcdf.h documents,
+ * and change nothing. */
 #include <mpi.h>
 
 #include "pnetcdf.h"
-#include "sim_access.h"
+#include "sim_define.h"
 
-/* One process's part of a collective call: the variable, and the element, the elements
- * and the stride in its second dimension. */
+/* The arguments that the culprit passes to a collective call, and the error that is
+ * expected. start, count and stride apply to the second dimension. */
 struct wrong_part {
     bool gets, text, stranger;
     MPI_Offset start, count, stride;
     int expected;
 };
 
-enum { LAST = -1, ALL = -2 }; /* of a row: the element behind it, and one more than all */
+enum {
+    LAST = -1,
+    ALL = -2
+}; /* LAST: start after the last element; ALL: count is one too large */
 
 static const struct wrong_part parts[] = {
     {.stranger = true, .count = 1, .stride = 1, .expected = NC_ENOTVAR},
@@ -48,9 +52,10 @@ static void wrong_part(const struct wrong_dataset *d, int kind, bool culprit)
     else
         err = ncmpi_put_vars_double_all(d->ncid, var, start, count, stride, values);
     if (d->safe)
-        sim_told_wrong("a wrong call, in safe mode", true, err != NC_NOERR);
+        sim_told_wrong("an invalid call in safe mode", true, err != NC_NOERR);
     else
-        sim_told_wrong("a collective call of which one is wrong", w->expected, err);
+        sim_told_wrong("a collective call that is wrong on one process", w->expected,
+                       err);
 }
 
 static void wrong_definitions(const struct wrong_dataset *d)
@@ -65,9 +70,9 @@ static void wrong_definitions(const struct wrong_dataset *d)
     sim_told_wrong("redef", NC_NOERR, err);
     if (err != NC_NOERR) return;
     sim_told_wrong("redef again", NC_EINDEFINE, ncmpi_redef(d->ncid));
-    sim_told_wrong("a name that is there", NC_ENAMEINUSE,
+    sim_told_wrong("a name that exists", NC_ENAMEINUSE,
                    ncmpi_def_dim(d->ncid, "t", 3, &id));
-    sim_told_wrong("another unlimited one", NC_EUNLIMIT,
+    sim_told_wrong("a second unlimited dimension", NC_EUNLIMIT,
                    ncmpi_def_dim(d->ncid, "tt", NC_UNLIMITED, &id));
     sim_told_wrong("a bad name", NC_EBADNAME, ncmpi_def_dim(d->ncid, "a/b", 3, &id));
     sim_told_wrong("a bad dimension", NC_EBADDIM,
@@ -99,13 +104,13 @@ static void wrong_requests(const struct wrong_dataset *d)
     const MPI_Offset start[2] = {0, d->row}, one[2] = {1, 1};
     const double value = 0;
     int request = 12345, status = 0;
-    sim_told_wrong("the cancelling of what was not posted", NC_EINVAL_REQUEST,
+    sim_told_wrong("cancelling a request that was not posted", NC_EINVAL_REQUEST,
                    ncmpi_cancel(d->ncid, 1, &request, &status));
-    sim_told_wrong("a post beyond the row", NC_EINVALCOORDS,
+    sim_told_wrong("a post beyond the end of the row", NC_EINVALCOORDS,
                    ncmpi_iput_vara_double(d->ncid, d->var, start, one, &value, &request));
-    sim_told_wrong("a detaching of no buffer", NC_ENULLABUF,
+    sim_told_wrong("detaching without a buffer", NC_ENULLABUF,
                    ncmpi_buffer_detach(d->ncid));
-    sim_told_wrong("a wait for nothing", NC_NOERR,
+    sim_told_wrong("a wait without requests", NC_NOERR,
                    ncmpi_wait_all(d->ncid, NC_REQ_ALL, NULL, NULL));
 }
 
@@ -113,15 +118,15 @@ static void wrong_files(const struct wrong_dataset *d)
 {
     int id, length;
     sim_told_wrong(
-        "an opening of nothing", NC_ENOENT,
+        "opening a file that does not exist", NC_ENOENT,
         ncmpi_open(MPI_COMM_WORLD, SIM_STORE "none.nc", NC_NOWRITE, MPI_INFO_NULL, &id));
     sim_told_wrong(
-        "a creation of what is there", NC_EEXIST,
+        "creating a file that exists", NC_EEXIST,
         ncmpi_create(MPI_COMM_WORLD, d->path, NC_NOCLOBBER, MPI_INFO_NULL, &id));
-    sim_told_wrong("another dataset", NC_EBADID, ncmpi_inq_path(99, &length, NULL));
-    sim_told_wrong("the name of nothing", NC_ENOTVAR,
+    sim_told_wrong("an invalid dataset id", NC_EBADID, ncmpi_inq_path(99, &length, NULL));
+    sim_told_wrong("a variable that does not exist", NC_ENOTVAR,
                    ncmpi_inq_varid(d->ncid, "nothing", &id));
-    sim_told_wrong("an attribute of nothing", NC_ENOTATT,
+    sim_told_wrong("an attribute that does not exist", NC_ENOTATT,
                    ncmpi_inq_attid(d->ncid, NC_GLOBAL, "nothing", &id));
 }
 

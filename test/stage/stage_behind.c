@@ -1,5 +1,8 @@
-/* The copy to the staged file is made behind the read: a device of the node that stands
- * still keeps no reader waiting, nor sends one to the dataset's file twice. */
+/* Tests that a background thread copies blocks to the staged file after they have been
+ * read from the dataset's file. A device that hangs must not delay readers, or cause a
+ * block to be read twice from the dataset's file. The memory for blocks that wait to be
+ * copied must stay bounded. The test interposes pwrite and pread: while `closed` is set,
+ * writes to the staged file hang. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,7 +19,7 @@
 
 enum { BLOCK = 4096, BLOCKS = 40, PART = 10, PER_BLOCK = BLOCK / 4 };
 
-/* ---- the device and the dataset's file, as the library finds them ---- */
+/* ---- interposed calls on the staged file and on the dataset's file ---- */
 
 static _Atomic int closed, copies, source_reads;
 
@@ -73,7 +76,7 @@ ssize_t pread64(int fd, void *bytes, size_t n, off64_t at)
     return next(fd, bytes, n, at);
 }
 
-/* ---- the dataset: one variable, whose values begin where a block does ---- */
+/* ---- the dataset: one variable, aligned to block boundaries ---- */
 
 static int open_staged(const char *more)
 {
@@ -106,9 +109,9 @@ static void get_blocks(int ncid, int first, int n)
     CHECK_EQ(0, wrong);
 }
 
-/* A device that hangs keeps what it was given from nobody: neither who reads it first,
- * nor who reads it again before it is there. */
-static void who_reads_first_waits_for_no_copy(void)
+/* A device that hangs must not delay the first reader of a block, or a second one that
+ * requests the block before it is stored. */
+static void readers_do_not_wait_for_a_stage_on_a_hung_device(void)
 {
     int ncid = open_staged("");
     closed = 1;
@@ -117,7 +120,7 @@ static void who_reads_first_waits_for_no_copy(void)
     get_blocks(ncid, PART / 2, 2);
     get_blocks(ncid, 0, PART);
     CHECK_EQ(PART, source_reads);
-    CHECK(copies <= 1); /* the one that hangs */
+    CHECK(copies <= 1); /* at most the copy that is hanging */
     closed = 0;
     get_blocks(ncid, 0, BLOCKS);
     CHECK_EQ(BLOCKS, source_reads);
@@ -135,9 +138,9 @@ static void *open_gate_later(void *arg)
     return NULL;
 }
 
-/* ... and where more is on its way than there is memory for, it waits, but reads nothing
- * twice. */
-static void memory_for_copies_has_an_end(void)
+/* If more blocks wait to be stored than memory allows, a reader must wait, but must not
+ * read a block twice. */
+static void memory_for_blocks_that_wait_to_be_stored_is_limited(void)
 {
     int ncid = open_staged("");
     pthread_t later;
@@ -152,25 +155,27 @@ static void memory_for_copies_has_an_end(void)
     CHECK_EQ(BLOCKS, copies);
 }
 
-/* What has changed is not got from memory either. */
-static void what_is_on_its_way_is_forgotten_too(void)
+/* If the file changes, blocks that are still in memory, waiting to be stored, must not be
+ * used. */
+static void a_change_invalidates_blocks_that_wait_to_be_stored(void)
 {
     int ncid = open_staged("");
     closed = 1;
     get_blocks(ncid, 0, 2);
     CHECK_EQ(2, source_reads);
-    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* the file is too young to be trusted */
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* the file is too new to be trusted */
     get_blocks(ncid, 0, 2);
     CHECK_EQ(4, source_reads);
     closed = 0;
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* With the largest blocks, while a thread brings them and another copies. */
-static void memory_is_bounded(void)
+/* Even with the largest blocks, memory must stay bounded while one thread prefetches and
+ * another copies. */
+static void memory_is_limited_while_threads_prefetch_and_copy(void)
 {
     enum { LARGE = 8 << 20, NLARGE = 5, MOST = 32 << 20 };
-    if (check.rank > 0) return; /* a file of one process */
+    if (check.rank > 0) return; /* one process suffices */
     signed char *values = malloc(LARGE);
     int ncid, dim, v, wrong = 0;
     MPI_Offset start, count = LARGE, most;
@@ -206,10 +211,14 @@ static void memory_is_bounded(void)
 }
 
 static const struct check_test tests[] = {
-    {"who reads first waits for no copy", who_reads_first_waits_for_no_copy, 0},
-    {"memory for copies has an end", memory_for_copies_has_an_end, 0},
-    {"what is on its way is forgotten, too", what_is_on_its_way_is_forgotten_too, 0},
-    {"memory is bounded", memory_is_bounded, 0},
+    {"readers do not wait for a stage on a hung device",
+     readers_do_not_wait_for_a_stage_on_a_hung_device, 0},
+    {"memory for blocks that wait to be stored is limited",
+     memory_for_blocks_that_wait_to_be_stored_is_limited, 0},
+    {"a change invalidates blocks that wait to be stored",
+     a_change_invalidates_blocks_that_wait_to_be_stored, 0},
+    {"memory is limited while threads prefetch and copy",
+     memory_is_limited_while_threads_prefetch_and_copy, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,7 @@
-/* Reads that are staged: the same values, from the stage once they are there; never what
- * the file had before; and from the file whatever becomes of the stage. */
+/* Tests staged reads. They must return the same values as reads from the file, and must
+ * read blocks from the staged file once it contains them. They must never return data
+ * that is older than a change of the file. If staging fails in any way, they must fall
+ * back to the file. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 
 enum { FEW_BLOCKS = 3 };
 
-/* ---- what is staged ---- */
+/* ---- staging ---- */
 
 static void the_file_is_read_once(void)
 {
@@ -39,7 +41,7 @@ static void the_file_is_read_once(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void little_room_is_enough(void)
+static void a_small_stage_suffices(void)
 {
     char more[100];
     start();
@@ -52,7 +54,7 @@ static void little_room_is_enough(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void values_out_of_range_are_told(void)
+static void values_out_of_range_are_reported(void)
 {
     start();
     int ncid = open_staged("");
@@ -66,7 +68,7 @@ static void values_out_of_range_are_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void writers_are_not_staged(void)
+static void files_opened_for_writing_are_not_staged(void)
 {
     int ncid = -1;
     start();
@@ -82,7 +84,7 @@ static void writers_are_not_staged(void)
 
 static int count_stages(void);
 
-/* ---- ahead ---- */
+/* ---- prefetching ---- */
 
 static int to_collective(int ncid)
 {
@@ -94,7 +96,7 @@ static int from_collective(int ncid)
     return check.collective ? NC_NOERR : ncmpi_begin_indep_data(ncid);
 }
 
-static void what_is_prefetched_is_there(void)
+static void prefetched_values_are_read_from_the_stage(void)
 {
     const MPI_Offset from[2] = {1, 2}, some[2] = {3, 4}, beyond[2] = {X + 1, 0},
                      many[2] = {X, Y}, none[2] = {0, 0};
@@ -121,7 +123,7 @@ static void what_is_prefetched_is_there(void)
     int bad = check.nprocs - 1;
     CHECK_NC(NC_ENOTVAR,
              ncmpix_prefetch_all(ncid, check.rank == bad ? 17 : 0, NULL, NULL));
-    CHECK_NC(NC_NOERR, from_collective(ncid)); /* looks at the file, which is new */
+    CHECK_NC(NC_NOERR, from_collective(ncid)); /* revalidates the new file */
     if (check.collective)
         get_without_the_file(ncid);
     else
@@ -129,11 +131,11 @@ static void what_is_prefetched_is_there(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void by_hint_from_the_open_on(void)
+static void a_hint_prefetches_at_open(void)
 {
     static const char *const names[] = {"open", "grid,line", "nothing,line,grid"};
     start();
-    later = 60; /* a change of mode finds it unchanged */
+    later = 60; /* makes the file seem old, so mode changes do not revalidate it */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char more[100];
         snprintf(more, sizeof more, "nc_stage_prefetch=%s", names[i]);
@@ -145,9 +147,9 @@ static void by_hint_from_the_open_on(void)
     later = 0;
 }
 
-/* Where no more is kept, what was asked for first is what is there. A program that closes
- * meanwhile waits for no more than a block. */
-static void ahead_with_little_room(void)
+/* If the staged file is small, it stores only the blocks that were requested first. A
+ * close during prefetching waits for at most one block. */
+static void a_small_stage_limits_prefetching(void)
 {
     start();
     for (int i = 0; i < 4; i++) {
@@ -162,7 +164,7 @@ static void ahead_with_little_room(void)
 
 enum { LONG = 3000, STEPS = 12 };
 
-/* A variable of so many steps, by process 0. */
+/* Creates a variable of STEPS steps on process 0. */
 static void write_steps(bool records)
 {
     static double values[LONG];
@@ -187,7 +189,8 @@ static void write_steps(bool records)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Every `by`th step from one end on, and time for others to come between. */
+/* Gets every `by`th step (backwards if negative), and waits for prefetching between the
+ * steps. Returns the number of steps. */
 static int walk(int ncid, int by)
 {
     static double values[LONG];
@@ -199,23 +202,25 @@ static int walk(int ncid, int by)
                                : ncmpi_get_vara_double(ncid, 0, from, one, values));
         for (int i = 0; i < LONG; i++)
             wrong += values[i] != (double)(from[0] * LONG + i);
-        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid)); /* it computes long enough */
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid)); /* simulates computation */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     CHECK_EQ(0, wrong);
     return got;
 }
 
-/* Steps of many blocks, one after the other or every other one, of records or not. */
-static void steps_come_before_they_are_read(void)
+/* If a program gets consecutive or alternate steps of a variable, forwards or backwards,
+ * the next steps must be prefetched. Each step covers many blocks. */
+static void steps_are_prefetched(void)
 {
     for (int records = 0; records < 2; records++) {
         write_steps(records);
         for (int step = -2; step <= 2; step++) {
             int ncid = open_staged(step == 0 ? "nc_stage_ahead=disable" : "");
             int got = walk(ncid, step == 0 ? 1 : step);
-            /* Two to the next place are a progression, else three; the blocks that these
-             * begin and end in have some of the others. */
+            /* Prefetching starts once a progression is detected: after two gets if the
+             * steps are adjacent, otherwise after three. The first and last blocks of a
+             * step also contain parts of its neighbours. */
             int first = step == 1 || step == -1 ? 2 : 3;
             long long ahead = of_all(ncid, "stage_ahead_bytes");
             if (step == 0) CHECK_EQ(0, ahead);
@@ -225,13 +230,14 @@ static void steps_come_before_they_are_read(void)
     }
 }
 
-/* ---- kept ---- */
+/* ---- kept stages ---- */
 
-/* An open finds what an earlier one staged, if nothing has changed since. A stage of
- * other hints is another. */
-static void what_is_kept_is_found_again(void)
+/* An open must reuse a kept stage if the file has not changed since, and must not reuse a
+ * stage with different hints. */
+static void a_kept_stage_is_used_again(void)
 {
-    const struct timespec pause = {0, 20000000}; /* more than a tick of a file's time */
+    const struct timespec pause = {0, 20000000}; /* longer than the resolution of file
+                                                  * times */
     bool current = false;
     start();
     later = 60;
@@ -257,17 +263,17 @@ static void what_is_kept_is_found_again(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* ---- never stale ---- */
+/* ---- no stale data ---- */
 
-static void readers_and_a_writer_in_turns(void)
+static void readers_and_a_writer_take_turns_without_stale_data(void)
 {
     start();
     take_turns(40, false);
 }
 
-/* A file that nobody has touched for long stays staged over a sync; one that is given its
- * old time again after a change does not. */
-static void only_a_change_is_one(void)
+/* If a file has not changed for a long time, it must remain staged after a sync. If it
+ * was changed and its modification time set back, it must not. */
+static void an_unchanged_file_stays_staged(void)
 {
     const struct utimbuf old = {1000000000, 1000000000};
     start();
@@ -290,8 +296,9 @@ static void only_a_change_is_one(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* Changes that follow each other so quickly that the file's time stays the same. */
-static void changes_of_one_moment_are_seen(void)
+/* Two changes in quick succession must be noticed even if the file's modification time
+ * stays the same. */
+static void changes_within_one_clock_tick_are_noticed(void)
 {
     enum { ROUNDS = 200 };
     const MPI_Offset at[2] = {X / 2, Y / 2};
@@ -318,9 +325,39 @@ static void changes_of_one_moment_are_seen(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* ---- whatever becomes of the stage ---- */
+/* Short writes must be noticed even if the pages that contain them are already dirty. */
+static void a_writers_short_pieces_are_noticed(void)
+{
+    enum { ROUNDS = 4 };
+    int writer = -1, column[X];
+    start();
+    if (check.rank == 0)
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE,
+                                      MPI_INFO_NULL, &writer));
+    if (check.rank == 0) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(writer));
+    later = 60;
+    int ncid = open_staged("");
+    for (int i = 0; i < ROUNDS; i++) {
+        const MPI_Offset from[2] = {0, (MPI_Offset)check_random(Y)}, rows[2] = {X, 1};
+        for (int x = 0; x < X; x++)
+            grid[x][from[1]] = column[x] = (int)check_random(1 << 30);
+        if (check.rank == 0)
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int(writer, 0, from, rows, column));
+        if (check.rank == 0 && i % 2) CHECK_NC(NC_NOERR, ncmpi_sync(writer));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        MPI_Barrier(MPI_COMM_WORLD);
+        get_all(ncid);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    later = 0;
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    if (check.rank == 0) CHECK_NC(NC_NOERR, ncmpi_close(writer));
+}
 
-static void no_directory_no_stage(void)
+/* ---- failures of the stage ---- */
+
+static void without_a_directory_nothing_is_staged(void)
 {
     static const char *const places[] = {"missing", "a.nc", "a.nc/below"};
     start();
@@ -335,8 +372,8 @@ static void no_directory_no_stage(void)
     }
 }
 
-/* Calls on the staged file fail on one process, or on all. */
-static void a_stage_that_fails_is_left(void)
+/* Makes calls on the staged file fail on one process or on all of them. */
+static void a_failing_stage_is_abandoned(void)
 {
     static const char *const plans[] = {
         "open:1+:EACCES:*ncmpi-stage*",  "open:1:EMFILE:*ncmpi-stage*:0",
@@ -355,8 +392,9 @@ static void a_stage_that_fails_is_left(void)
     }
 }
 
-/* A file that ends before its header says it does reads as zeros, staged or not. */
-static void a_file_cut_off_reads_as_zeros(void)
+/* Values beyond the end of a truncated file must read as zeros, whether the file is
+ * staged or not. */
+static void a_truncated_file_reads_as_zeros(void)
 {
     struct stat st;
     start();
@@ -398,9 +436,10 @@ static void leave(const char *name, long age)
     CHECK_EQ(0, utime(check_path(name), &when));
 }
 
-/* Nobody else finds a staged file, and none is left; what a killed program left goes,
- * what another is at does not. */
-static void nothing_is_left(void)
+/* A staged file is unlinked while it is in use, so none remains after the close. Files
+ * left by a killed program are removed, but locked or recent files, links and directories
+ * are not. */
+static void no_staged_file_remains(void)
 {
     int locked = -1;
     start();
@@ -433,21 +472,28 @@ static void nothing_is_left(void)
 
 static const struct check_test tests[] = {
     {"the file is read once", the_file_is_read_once, CHECK_FORMATS | CHECK_MODES},
-    {"little room is enough", little_room_is_enough, CHECK_MODES},
-    {"values out of range are told", values_out_of_range_are_told, CHECK_MODES},
-    {"writers are not staged", writers_are_not_staged, CHECK_MODES},
-    {"what is prefetched is there", what_is_prefetched_is_there, CHECK_MODES},
-    {"by hint from the open on", by_hint_from_the_open_on, CHECK_MODES},
-    {"ahead with little room", ahead_with_little_room, CHECK_MODES},
-    {"steps come before they are read", steps_come_before_they_are_read, CHECK_MODES},
-    {"what is kept is found again", what_is_kept_is_found_again, CHECK_MODES},
-    {"readers and a writer in turns", readers_and_a_writer_in_turns, CHECK_MODES},
-    {"changes of one moment are seen", changes_of_one_moment_are_seen, CHECK_MODES},
-    {"only a change is one", only_a_change_is_one, CHECK_MODES},
-    {"no directory, no stage", no_directory_no_stage, CHECK_MODES},
-    {"a stage that fails is left", a_stage_that_fails_is_left, CHECK_MODES},
-    {"a file cut off reads as zeros", a_file_cut_off_reads_as_zeros, CHECK_MODES},
-    {"nothing is left", nothing_is_left, 0},
+    {"a small stage suffices", a_small_stage_suffices, CHECK_MODES},
+    {"values out of range are reported", values_out_of_range_are_reported, CHECK_MODES},
+    {"files opened for writing are not staged", files_opened_for_writing_are_not_staged,
+     CHECK_MODES},
+    {"prefetched values are read from the stage",
+     prefetched_values_are_read_from_the_stage, CHECK_MODES},
+    {"a hint prefetches at open", a_hint_prefetches_at_open, CHECK_MODES},
+    {"a small stage limits prefetching", a_small_stage_limits_prefetching, CHECK_MODES},
+    {"steps are prefetched", steps_are_prefetched, CHECK_MODES},
+    {"a kept stage is used again", a_kept_stage_is_used_again, CHECK_MODES},
+    {"readers and a writer take turns without stale data",
+     readers_and_a_writer_take_turns_without_stale_data, CHECK_MODES},
+    {"changes within one clock tick are noticed",
+     changes_within_one_clock_tick_are_noticed, CHECK_MODES},
+    {"an unchanged file stays staged", an_unchanged_file_stays_staged, CHECK_MODES},
+    {"a writer's short pieces are noticed", a_writers_short_pieces_are_noticed,
+     CHECK_MODES},
+    {"without a directory nothing is staged", without_a_directory_nothing_is_staged,
+     CHECK_MODES},
+    {"a failing stage is abandoned", a_failing_stage_is_abandoned, CHECK_MODES},
+    {"a truncated file reads as zeros", a_truncated_file_reads_as_zeros, CHECK_MODES},
+    {"no staged file remains", no_staged_file_remains, 0},
     {NULL, NULL, 0},
 };
 

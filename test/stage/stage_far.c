@@ -1,7 +1,9 @@
-/* Nodes that have each other's blocks, or one staged file together: together they read
- * the dataset's file once, while those who have a block compute; and each reads it alone
- * where others do not answer. On one node nothing is exchanged: test/stage/stage_nodes.sh
- * runs it on several, and on parts of one (PNETCDF_HINTS=nc_node_procs=1). */
+/* Tests nodes that get blocks from each other, or that share one staged file. Together,
+ * the nodes must read each block of the dataset's file only once, even if the processes
+ * that have a block are computing when another node requests it. If a node receives no
+ * reply to its requests, it must read the file itself. Since a single node exchanges
+ * nothing, test/stage/stage_nodes.sh runs this test on several nodes, and stage_parts.sh
+ * divides one node into several (PNETCDF_HINTS=nc_node_procs=1). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -26,10 +28,10 @@
 
 enum { BLOCK = 4096, BLOCKS = 60, PER_BLOCK = BLOCK / 4, N = BLOCKS * PER_BLOCK };
 
-static int nodes, node; /* of all; this process's */
+static int nodes, node; /* number of nodes; index of this process's node */
 static int generation;
 
-/* ---- the system, as the library finds it ---- */
+/* ---- interposed calls ---- */
 
 #define NEXT(name)                                                                       \
     static _Atomic(void *) found;                                                        \
@@ -38,7 +40,7 @@ static int generation;
     __typeof__(&name) next;                                                              \
     memcpy(&next, &known, sizeof next)
 
-/* The library believes that it is later, so that the file seems to be old. */
+/* Adds `later` seconds to the time, so the file seems to be old. */
 static _Atomic long later;
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -47,7 +49,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return (int)result;
 }
 
-/* Other nodes are deaf, or mute. */
+/* Ways in which other nodes fail: they accept no requests, their replies do not arrive in
+ * time, or their connections break. */
 enum { FINE, DEAF, MUTE, BREAKING };
 static _Atomic int others, nsent;
 
@@ -65,7 +68,7 @@ ssize_t send(int fd, const void *bytes, size_t n, int flags)
     return next(fd, bytes, n, flags);
 }
 
-/* As if no answer had come in time. */
+/* Fails as if no reply had arrived in time. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags)
 {
     NEXT(recv);
@@ -85,7 +88,7 @@ static bool is_staged_file(int fd)
     return strstr(path, "ncmpi-stage") != NULL;
 }
 
-/* The staged file lies where nodes may read what is old. */
+/* Pretends that the staged file is on NFS, where nodes may read stale data. */
 static _Atomic bool on_nfs;
 int fstatfs(int fd, struct statfs *fs)
 {
@@ -113,7 +116,8 @@ static void write_file(void)
     write_ints(values, N, "nc_var_align_size=4096");
 }
 
-/* The processes of the node that count as one to the library. */
+/* Returns the communicator of the processes that the library treats as this process's
+ * node. */
 static MPI_Comm find_own(void)
 {
     MPI_Comm whole, own;
@@ -145,7 +149,7 @@ static void find_nodes(void)
     nodes = place[1];
 }
 
-/* Each node has a directory of its own. */
+/* Opens the dataset for staged reads. Each node has its own staging directory. */
 static int open_staged(const char *more)
 {
     char text[512];
@@ -190,7 +194,7 @@ static void get_values(int ncid, MPI_Offset first, MPI_Offset n)
     CHECK_EQ(0, wrong);
 }
 
-/* All blocks, in an order of the process's own. */
+/* Gets all blocks, in a random order that differs between processes. */
 static void get_blocks(int ncid)
 {
     int order[BLOCKS];
@@ -231,7 +235,7 @@ static void all_nodes_read_the_file_once(void)
     long long once = of_all(ncid, "file_read_bytes") - before;
     long long far = of_all(ncid, "stage_far_bytes");
     CHECK(once >= BLOCKS * BLOCK && once <= (BLOCKS + 1) * BLOCK);
-    CHECK_EQ((nodes - 1) * once, far); /* and keep what they got */
+    CHECK_EQ((nodes - 1) * once, far); /* nodes store the blocks that they receive */
     CHECK_EQ(far, of_all(ncid, "stage_given_bytes"));
     CHECK_EQ(0, of_all(ncid, "stage_unanswered"));
     CHECK_EQ(nodes * once, of_all(ncid, "stage_copied_bytes"));
@@ -241,13 +245,14 @@ static void all_nodes_read_the_file_once(void)
     end(ncid);
 }
 
-/* Nodes that have room for two thirds each have all of it together. */
-static void nodes_have_room_together(void)
+/* Each node can store two thirds of the blocks, so the nodes together can store all of
+ * them. */
+static void nodes_store_the_blocks_together(void)
 {
     char more[100];
     snprintf(more, sizeof more, "nc_stage_size=%d", BLOCKS * BLOCK * 2 / 3);
     int ncid = start(more);
-    /* Each node begins with a part of its own. */
+    /* Each node first gets a different part of the file. */
     int low = BLOCKS * node / nodes, high = BLOCKS * (node + 1) / nodes;
     get_values(ncid, low * PER_BLOCK, (high - low) * PER_BLOCK);
     long long before = of_all(ncid, "file_read_bytes"),
@@ -260,8 +265,8 @@ static void nodes_have_room_together(void)
     end(ncid);
 }
 
-/* ... and what is brought ahead is spread over them. */
-static void what_is_prefetched_is_spread(void)
+/* Prefetching must distribute the blocks among the nodes. */
+static void prefetched_blocks_are_distributed_over_the_nodes(void)
 {
     for (int little = 0; little < 2; little++) {
         char more[100] = "";
@@ -279,8 +284,9 @@ static void what_is_prefetched_is_spread(void)
     }
 }
 
-/* Who has the blocks is in no call of MPI, or of the library, until they have come. */
-static void nobody_has_to_help(void)
+/* The processes that have the blocks make no MPI or library calls while another node gets
+ * them. */
+static void blocks_are_sent_without_calls_of_the_sender(void)
 {
     int ncid = start("");
     if (node == 0) get_blocks(ncid);
@@ -298,9 +304,9 @@ static void nobody_has_to_help(void)
     end(ncid);
 }
 
-/* Others that cannot be reached, do not answer, or go while they do: each node reads the
- * file, and does not ask for ever. */
-static void who_does_not_answer_is_left_alone(void)
+/* If other nodes cannot be reached, do not reply, or break off a reply, each node must
+ * read the file and eventually stop sending requests. */
+static void nodes_that_do_not_answer_are_no_longer_asked(void)
 {
     for (int how = DEAF; how <= BREAKING; how++) {
         int ncid = start("");
@@ -317,13 +323,14 @@ static void who_does_not_answer_is_left_alone(void)
     }
 }
 
-static void not_where_the_hint_says_so(void)
+static void a_hint_disables_the_exchange_of_blocks(void)
 {
     int ncid = start("nc_stage_exchange=disable");
     get_blocks(ncid);
     CHECK_EQ(0, of_all(ncid, "stage_far_bytes"));
     end(ncid);
-    /* A file of this moment may change without another time. */
+    /* Nodes do not exchange blocks of a file that has just changed, because it may change
+     * again without getting a new modification time. */
     write_file();
     ncid = open_staged("");
     get_blocks(ncid);
@@ -331,10 +338,12 @@ static void not_where_the_hint_says_so(void)
     end(ncid);
 }
 
-/* A node that has not yet looked at the file again gives nothing to one that has. */
-static void what_is_old_goes_to_nobody(void)
+/* A node that has not yet noticed a change of the file must not send blocks to a node
+ * that has. */
+static void stale_blocks_are_not_sent_to_other_nodes(void)
 {
-    const struct timespec pause = {0, 20000000}; /* more than a tick of a file's time */
+    const struct timespec pause = {0, 20000000}; /* longer than the resolution of file
+                                                  * times */
     int ncid = start("nc_stage_keep=enable");
     for (int i = 0; i < 12; i++) {
         get_blocks(ncid);
@@ -346,7 +355,7 @@ static void what_is_old_goes_to_nobody(void)
             later = 60;
             ncid = open_staged("nc_stage_keep=enable");
         } else {
-            /* The nodes look one after the other. */
+            /* The nodes revalidate one after the other. */
             for (int k = 0; k < nodes; k++) {
                 if (node == (k + i) % nodes) CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
                 if (node == (k + i) % nodes) get_blocks(ncid);
@@ -357,12 +366,12 @@ static void what_is_old_goes_to_nobody(void)
     end(ncid);
 }
 
-/* ---- one staged file ---- */
+/* ---- a shared staged file ---- */
 
 static const char global[] = "nc_stage_scope=global";
 
-/* How many staged files this process has; the inode of the last one, and its descriptor.
- */
+/* Returns the number of staged files that this process has open, and stores the inode and
+ * the descriptor of the last one. */
 static int find_staged_file(long long *inode, int *last)
 {
     int n = 0;
@@ -374,7 +383,7 @@ static int find_staged_file(long long *inode, int *last)
         struct stat st;
         int fd = atoi(e->d_name);
         if (e->d_name[0] == '.' || !is_staged_file(fd) || fstat(fd, &st) != 0) continue;
-        CHECK_EQ(0600, st.st_mode & 0777); /* nobody else may read it */
+        CHECK_EQ(0600, st.st_mode & 0777); /* other users must not read the file */
         *inode = (long long)st.st_ino;
         *last = fd;
         n++;
@@ -383,7 +392,7 @@ static int find_staged_file(long long *inode, int *last)
     return n;
 }
 
-/* Have all processes the same one? */
+/* Returns true if all processes have the same staged file open. */
 static bool have_one_together(void)
 {
     long long own[2], all[2];
@@ -394,7 +403,7 @@ static bool have_one_together(void)
     return all[0] == -all[1];
 }
 
-static void all_nodes_have_one_staged_file(void)
+static void all_nodes_share_one_staged_file(void)
 {
     int ncid = start(global);
     CHECK(have_one_together());
@@ -416,15 +425,16 @@ static void all_nodes_have_one_staged_file(void)
     end(ncid);
 }
 
-/* Where it may not be as large as the file, what came first stays, and the rest is read
- * from the file each time. */
-static void one_staged_file_has_an_end(void)
+/* Limits the staged file to fewer blocks than the dataset has (nc_stage_size). The blocks
+ * that were requested first must be staged; the others must be read from the dataset's
+ * file each time. */
+static void a_shared_stage_has_a_limited_size(void)
 {
     enum { SOME = BLOCKS / 3 * 2 };
     char more[100];
     snprintf(more, sizeof more, "%s;nc_stage_size=%d", global, SOME * BLOCK);
     int ncid = start(more);
-    if (nodes == 1) { /* its own file, which has another order */
+    if (nodes == 1) { /* a single node organizes its file differently */
         end(ncid);
         return;
     }
@@ -433,7 +443,7 @@ static void one_staged_file_has_an_end(void)
     for (int i = 0; i < 3; i++) {
         long long before = of_all(ncid, "file_read_bytes");
         get_blocks(ncid);
-        /* A block or two of the file are its header's alone. */
+        /* Allows for one or two blocks that contain only the header. */
         long long again = of_all(ncid, "file_read_bytes") - before;
         CHECK(again >= (long long)check.nprocs * (BLOCKS - SOME - 1) * BLOCK);
         CHECK(again <= (long long)check.nprocs * (BLOCKS - SOME + nodes + 1) * BLOCK);
@@ -443,7 +453,7 @@ static void one_staged_file_has_an_end(void)
     end(ncid);
 }
 
-static void it_is_filled_ahead(void)
+static void a_shared_stage_is_prefetched(void)
 {
     for (int by_hint = 0; by_hint < 2; by_hint++) {
         char more[100];
@@ -461,8 +471,9 @@ static void it_is_filled_ahead(void)
     }
 }
 
-/* Nodes that find no home for a block bring it themselves. */
-static void it_does_without_answers(void)
+/* If the node that stores a block does not reply, other nodes must read the block from
+ * the dataset's file. */
+static void a_shared_stage_works_without_answers(void)
 {
     for (int how = DEAF; how <= BREAKING; how++) {
         int ncid = start(global);
@@ -475,9 +486,10 @@ static void it_does_without_answers(void)
     }
 }
 
-/* A file that may change without another time, a file system on which others may read
- * what is old, nodes that do not talk: each node has its own. */
-static void not_where_it_might_be_wrong(void)
+/* Nodes must not share a staged file in three cases: the dataset's file may change
+ * without a new modification time, the staged file is on a file system where nodes may
+ * read stale data, or nodes do not exchange messages. */
+static void a_stage_is_not_shared_where_it_might_be_stale(void)
 {
     for (int why = 0; why < 3; why++) {
         char more[100];
@@ -498,8 +510,9 @@ static void not_where_it_might_be_wrong(void)
     }
 }
 
-/* Calls on it fail on one process or on all; a node may have a file of its own beside. */
-static void some_may_not_have_it(void)
+/* Makes calls on the shared staged file fail on one process or on all of them. Some nodes
+ * may then use files of their own. */
+static void a_shared_stage_may_fail_on_some_processes(void)
 {
     static const char *const plans[] = {
         "open:1:EACCES:*ncmpi-stage*",  "open:1+:EACCES:*ncmpi-stage*",
@@ -523,16 +536,16 @@ static void some_may_not_have_it(void)
     }
 }
 
-/* Its user gets at a staged file through the system's list of open ones. What is written
- * later behind the cut leaves holes before it. */
-static void who_cuts_it_off_is_found_out(void)
+/* Other programs of the user can truncate a staged file through /proc. Then a later write
+ * beyond the new end leaves a hole. */
+static void a_truncated_stage_is_detected(void)
 {
     static const int left[] = {0, 5 * BLOCK + 7, BLOCKS / 2 * BLOCK};
     for (int i = 0; i < 6; i++) {
         int fd, ncid = start(i % 2 ? global : "");
         long long inode;
         get_values(ncid, 0, N / 2);
-        of_all(ncid, "stage_copied_bytes"); /* and its copy is there */
+        of_all(ncid, "stage_copied_bytes"); /* waits until all blocks are copied */
         if (check.rank == 0 && CHECK_EQ(1, find_staged_file(&inode, &fd)))
             CHECK_EQ(0, ftruncate(fd, left[i / 2]));
         MPI_Barrier(MPI_COMM_WORLD);
@@ -554,9 +567,10 @@ static void turn_a_bit_of_each_block(int fd)
     }
 }
 
-/* ... or changes what is in it, where blocks have checksums; of a node's own, of all
- * nodes', and where nodes get single values from each other. */
-static void who_changes_it_is_found_out(void)
+/* Checksums must detect that the contents of the staged file have changed, whether it
+ * belongs to one node or to all nodes, and also when nodes get single values from each
+ * other. */
+static void changed_contents_of_a_stage_are_detected(void)
 {
     static const char *const how[] = {"", "nc_stage_scope=global",
                                       "nc_stage_size=163840"};
@@ -572,7 +586,7 @@ static void who_changes_it_is_found_out(void)
         int ncid = start(more);
         get_values(ncid, node == 0 ? 0 : N / 2, N / 2);
         if (i % 2) get_blocks(ncid);
-        of_all(ncid, "stage_copied_bytes"); /* and its copy is there */
+        of_all(ncid, "stage_copied_bytes"); /* waits until all blocks are copied */
         if (check.rank == 0 && CHECK_EQ(1, find_staged_file(&inode, &fd)))
             turn_a_bit_of_each_block(fd);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -583,8 +597,8 @@ static void who_changes_it_is_found_out(void)
     }
 }
 
-/* Checksums keep nobody from what is right. */
-static void checksums_cost_no_reads(void)
+/* Checksums must not reject valid blocks. */
+static void checksums_cause_no_reads_of_the_file(void)
 {
     for (int i = 0; i < 2; i++) {
         int ncid = start(i == 0 ? "nc_stage_checksums=enable"
@@ -600,8 +614,9 @@ static void checksums_cost_no_reads(void)
     }
 }
 
-/* Who finds the file changed leaves what others may still be writing. */
-static void what_has_changed_is_read_anew(void)
+/* If a process has noticed a change of the file, it must not use blocks that other
+ * processes may still be writing. */
+static void blocks_of_a_changed_file_are_read_again(void)
 {
     const struct timespec pause = {0, 20000000};
     char more[100];
@@ -627,8 +642,9 @@ static void what_has_changed_is_read_anew(void)
     end(ncid);
 }
 
-/* ... and what is kept is the same file again, or filled again. */
-static void one_that_is_kept_is_found(void)
+/* When the dataset is opened, all nodes must use the same kept stage. If the dataset has
+ * changed, the stage must be filled again. */
+static void a_kept_shared_stage_is_used_again(void)
 {
     const struct timespec pause = {0, 20000000};
     char more[100];
@@ -655,24 +671,32 @@ static void one_that_is_kept_is_found(void)
 
 static const struct check_test tests[] = {
     {"all nodes read the file once", all_nodes_read_the_file_once, 0},
-    {"nodes have room together", nodes_have_room_together, 0},
-    {"what is prefetched is spread", what_is_prefetched_is_spread, 0},
-    {"nobody has to help", nobody_has_to_help, 0},
-    {"who does not answer is left alone", who_does_not_answer_is_left_alone, 0},
-    {"not where the hint says so", not_where_the_hint_says_so, 0},
-    {"all nodes have one staged file", all_nodes_have_one_staged_file, 0},
-    {"one staged file has an end", one_staged_file_has_an_end, 0},
-    {"it is filled ahead", it_is_filled_ahead, 0},
-    {"it does without answers", it_does_without_answers, 0},
-    {"not where it might be wrong", not_where_it_might_be_wrong, 0},
-    {"some may not have it", some_may_not_have_it, 0},
-    {"who cuts it off is found out", who_cuts_it_off_is_found_out, 0},
-    {"who changes it is found out", who_changes_it_is_found_out, 0},
-    {"checksums cost no reads", checksums_cost_no_reads, 0},
-    {"one that is kept is found", one_that_is_kept_is_found, 0},
-    /* Those below leave some that are kept. */
-    {"what has changed is read anew", what_has_changed_is_read_anew, 0},
-    {"what is old goes to nobody", what_is_old_goes_to_nobody, 0},
+    {"nodes store the blocks together", nodes_store_the_blocks_together, 0},
+    {"prefetched blocks are distributed over the nodes",
+     prefetched_blocks_are_distributed_over_the_nodes, 0},
+    {"blocks are sent without calls of the sender",
+     blocks_are_sent_without_calls_of_the_sender, 0},
+    {"nodes that do not answer are no longer asked",
+     nodes_that_do_not_answer_are_no_longer_asked, 0},
+    {"a hint disables the exchange of blocks", a_hint_disables_the_exchange_of_blocks, 0},
+    {"all nodes share one staged file", all_nodes_share_one_staged_file, 0},
+    {"a shared stage has a limited size", a_shared_stage_has_a_limited_size, 0},
+    {"a shared stage is prefetched", a_shared_stage_is_prefetched, 0},
+    {"a shared stage works without answers", a_shared_stage_works_without_answers, 0},
+    {"a stage is not shared where it might be stale",
+     a_stage_is_not_shared_where_it_might_be_stale, 0},
+    {"a shared stage may fail on some processes",
+     a_shared_stage_may_fail_on_some_processes, 0},
+    {"a truncated stage is detected", a_truncated_stage_is_detected, 0},
+    {"changed contents of a stage are detected", changed_contents_of_a_stage_are_detected,
+     0},
+    {"checksums cause no reads of the file", checksums_cause_no_reads_of_the_file, 0},
+    {"a kept shared stage is used again", a_kept_shared_stage_is_used_again, 0},
+    /* The remaining tests leave kept stages behind. */
+    {"blocks of a changed file are read again", blocks_of_a_changed_file_are_read_again,
+     0},
+    {"stale blocks are not sent to other nodes", stale_blocks_are_not_sent_to_other_nodes,
+     0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* Each call of the system on the staged file fails once, and from then on: no call of the
- * program does, and what it reads is right. */
+/* Makes every system call on the staged file fail, once or permanently. No library call
+ * of the program may fail as a result, and all values that it reads must be correct. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static void get_parts(int ncid)
     }
 }
 
-/* A life of a stage: filled ahead and by gets, forgotten, kept, and found again. */
+/* Takes a stage through its life cycle: it is filled by prefetching and by gets,
+ * invalidated, kept and reused. */
 static void live(const char *hints)
 {
     char text[1400];
@@ -58,7 +59,8 @@ static void live(const char *hints)
     MPI_Info_free(&info);
 }
 
-/* On one process or on all; until none of them comes to a call of that number. */
+/* Makes call number 1, 2, ... fail on one process or on all of them, until no process
+ * makes that many calls. */
 static void each_call(const char *op, const char *what, const char *hints)
 {
     for (int n = 1, met = 1; met != 0 && n <= MOST; n++) {
@@ -74,7 +76,7 @@ static void each_call(const char *op, const char *what, const char *hints)
     }
 }
 
-static void no_call_of_the_program_fails(void)
+static void a_failing_stage_causes_no_errors(void)
 {
     static const struct {
         const char *op, *what, *hints;
@@ -94,8 +96,9 @@ static void no_call_of_the_program_fails(void)
         each_call(calls[i].op, calls[i].what, calls[i].hints);
 }
 
-/* A program that may make no large files is not ended by one. */
-static void a_limit_of_files_is_held(void)
+/* If the file size is limited, a process that writes the staged file must not be killed
+ * by SIGXFSZ. */
+static void a_file_size_limit_causes_no_signal(void)
 {
     struct rlimit before, few;
     write_file();
@@ -108,8 +111,9 @@ static void a_limit_of_files_is_held(void)
 }
 
 static const struct check_test tests[] = {
-    {"no call of the program fails", no_call_of_the_program_fails, CHECK_MODES},
-    {"a limit of files is held", a_limit_of_files_is_held, CHECK_MODES},
+    {"a failing stage causes no errors", a_failing_stage_causes_no_errors, CHECK_MODES},
+    {"a file size limit causes no signal", a_file_size_limit_causes_no_signal,
+     CHECK_MODES},
     {NULL, NULL, 0},
 };
 

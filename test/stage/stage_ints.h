@@ -1,4 +1,4 @@
-/* A dataset of one variable for tests of staging: process 0 writes it. */
+/* Creates a dataset with one variable for the staging tests. */
 #ifndef STAGE_INTS_H
 #define STAGE_INTS_H
 
@@ -7,7 +7,8 @@
 #include "check.h"
 #include "pnetcdf.h"
 
-/* So many values, in the file a.nc, created with these hints; everybody waits. */
+/* On process 0, creates the file a.nc with these hints and writes n values to it. The
+ * other processes wait. */
 static inline void write_ints(const int *values, MPI_Offset n, const char *hints)
 {
     int ncid, dim, v;

@@ -1,8 +1,9 @@
 #!/bin/bash
-# A program that stages is killed before and behind each of its calls on the staged file: the
-# dataset is untouched, and nothing is left when the next job has staged something there.
-# With a number of processes as its argument (test/stage/stage_nodes.sh), of several, of which each
-# is killed at that call, if its launcher has not ended it before.
+# Kills a program that reads a staged dataset, before and after each of its calls on the staged
+# file. The dataset must remain unchanged, and no files may remain in the directory after the next
+# job has staged something there. If a number of processes is given as an argument (by
+# stage_nodes.sh), the program runs on that many processes, and all of them are killed at the same
+# call, unless the launcher ends them first.
 . "${srcdir:-.}/test/support/tap.sh"
 where=$(scratch stage) || exit 99
 trap 'rm -rf "$where"' EXIT
@@ -12,7 +13,7 @@ program=test/stage/stage_killed
 stage=$where/stage
 mkdir "$stage"
 
-# read_it CALL: the program, killed there.
+# read_it CALL: runs the program, which is killed at this call.
 read_it() {
     if [ "$procs" = 1 ]; then
         timeout 60 "$program" read "$where/a.nc" "$stage" "$1"
@@ -21,7 +22,7 @@ read_it() {
     fi
 }
 
-# The next job finds what is left old enough, and takes it away.
+# after: checks that the next job removes leftover files once they are old enough.
 after() {
     local left
     find "$stage" -name '.ncmpi-stage-*' -exec touch -d '5 minutes ago' {} +
@@ -46,5 +47,5 @@ every_call() {
     done
     [ "$named" -gt 0 ] || { echo "no file was ever left"; return 1; }
 }
-check "a killed program leaves nothing for long" every_call
+check "files of a killed program are removed by the next one" every_call
 finish

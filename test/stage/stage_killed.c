@@ -1,8 +1,11 @@
-/* Part of stage_kill.sh: a program that stages, and is killed at one of its calls of the
- * system that have to do with the staged file; and one that comes after it.
+/* Used by stage_kill.sh: reads a staged dataset, and may be killed at one of its system
+ * calls on the staged file.
  *
- *     stage_killed make FILE
- *     stage_killed read FILE DIRECTORY CALL    says how many calls there were */
+ *   stage_killed make FILE
+ *   stage_killed read FILE DIRECTORY CALL    prints the number of these calls
+ *
+ * CALL is the number of the call at which the process is killed, or 0 if it is not
+ * killed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,7 +28,7 @@ enum { N = 20000 };
 
 static _Atomic long calls, last;
 
-/* ---- calls of the system ---- */
+/* ---- interposed system calls ---- */
 
 #define NEXT(name)                                                                       \
     static _Atomic(void *) found;                                                        \
@@ -34,7 +37,7 @@ static _Atomic long calls, last;
     __typeof__(&name) next;                                                              \
     memcpy(&next, &known, sizeof next)
 
-/* It is later, so that the dataset is old enough for nodes to have something together. */
+/* Adds a minute to the time, so the dataset is old enough for nodes to share blocks. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     long result = syscall(SYS_clock_gettime, clock, now);
@@ -42,7 +45,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return (int)result;
 }
 
-/* Before a call, and behind it. */
+/* Called before and after each interposed call. Increments `calls`, and kills the process
+ * when the counter reaches `last`. */
 static void count(void)
 {
     if (++calls == last) kill(getpid(), SIGKILL);

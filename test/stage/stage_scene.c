@@ -1,4 +1,4 @@
-/* The dataset that the tests of staging read, and how they do. */
+/* Implements stage_scene.h: writes and reads the dataset for the staging tests. */
 #include "stage_scene.h"
 
 #include <stdio.h>
@@ -50,7 +50,8 @@ void fill_model(void)
             small[r][x] = (signed char)check_random(100);
 }
 
-/* The first processes that write, together; the others wait. */
+/* Writes the dataset on the n processes of `comm`, in which this process has rank
+ * `rank`. */
 static void write_all(MPI_Comm comm, int n, int rank)
 {
     char text[100] = "";
@@ -133,7 +134,7 @@ long long of_all(int ncid, const char *name)
 
 /* ---- gets ---- */
 
-/* A random slab of n elements at most in each of two dimensions. */
+/* Chooses a random hyperslab of a two-dimensional array with these lengths. */
 static void random_slab(int nx, int ny, MPI_Offset *from, MPI_Offset *count,
                         MPI_Offset *stride)
 {
@@ -162,7 +163,7 @@ void get_grid(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* With another type in memory, and in another order. */
+/* Gets the values as a different type, and in a different order in memory. */
 void get_line(int ncid)
 {
     static float values[RECORDS * Y];
@@ -181,7 +182,7 @@ void get_line(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* Two at once, nonblocking. */
+/* Posts two nonblocking requests and waits for both at the same time. */
 void get_small(int ncid)
 {
     signed char one[X], other[RECORDS];
@@ -227,7 +228,7 @@ void get_some(int ncid)
 
 void get_without_the_file(int ncid)
 {
-    MPI_Barrier(MPI_COMM_WORLD); /* some bring what others need */
+    MPI_Barrier(MPI_COMM_WORLD); /* waits until no process is fetching */
     long long before = statistic(ncid, "file_read_bytes");
     get_all(ncid);
     CHECK_EQ(before, statistic(ncid, "file_read_bytes"));
@@ -243,7 +244,7 @@ void change_some(void)
     grid[at[0]][at[1]] = (int)check_random(1000000);
     line[record[0]][at[1]] = (double)check_random(1000);
     if (what == 0) fill_model();
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody reads any more */
+    MPI_Barrier(MPI_COMM_WORLD); /* waits until no process is reading */
     if (what == 0 && subfiles == 0) {
         write_model();
     } else if (check.rank == (int)who) {
@@ -264,7 +265,8 @@ void change_some(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The file is looked at again. */
+/* Makes the library revalidate the file. Returns the dataset's id, which is different if
+ * the dataset was reopened. */
 static int look_anew(int ncid, int round, bool anew)
 {
     uint64_t how = check_random(4);
@@ -297,7 +299,7 @@ void take_turns(int rounds, bool anew)
         if (check_random(4) == 0) get_all(ncid);
         change_some();
         ncid = look_anew(ncid, i, anew);
-        MPI_Barrier(MPI_COMM_WORLD); /* each has looked, where nobody waits for others */
+        MPI_Barrier(MPI_COMM_WORLD); /* revalidation is not collective */
         get_all(ncid);
     }
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));

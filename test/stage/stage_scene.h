@@ -1,4 +1,5 @@
-/* What the tests of staging read: one dataset, written by some processes, read by all. */
+/* The dataset for the staging tests. Some processes write it, and all processes read
+ * it. */
 #ifndef STAGE_SCENE_H
 #define STAGE_SCENE_H
 
@@ -7,32 +8,34 @@
 
 enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096 };
 
-/* What is in the file a.nc: a fixed variable, and two of records. */
+/* The values in a.nc: a fixed-size variable and two record variables. */
 extern int grid[X][Y];
 extern double line[RECORDS][Y];
 extern signed char small[RECORDS][X];
 
-/* So many processes write (0: all) so many subfiles; 0: process 0 writes one file. The
- * variable small is in the dataset's own file in any case. */
+/* `subfiles` is the number of subfiles, or 0 if process 0 writes a single file. `writers`
+ * is the number of processes that write the subfiles, or 0 if all do. The variable
+ * `small` is always in the dataset's own file. */
 extern int subfiles, writers;
 
-/* The library believes that it is later, by so many seconds, so that files seem to be
- * old.
- */
+/* Number of seconds added to the current time, to make files seem old. */
 extern long later;
 
 MPI_Info hints(const char *more);
 void fill_model(void);
 void write_model(void);
-/* Both. */
+/* Fills the model and writes it. */
 void start(void);
 int open_staged(const char *more);
 
-/* This process's, and of all. */
+/* Return the value of a counter on this process, and its sum over all processes. */
 long long statistic(int ncid, const char *name);
 long long of_all(int ncid, const char *name);
 
-/* Random parts; all; many of these; and all without a byte from the file. */
+/* get_grid, get_line and get_small each get a random part of one variable. get_all gets
+ * all values of two variables, and get_some many random parts. get_without_the_file gets
+ * everything, and checks that no byte is read from the file. All functions compare the
+ * values with the model. */
 void get_grid(int ncid);
 void get_line(int ncid);
 void get_small(int ncid);
@@ -40,13 +43,14 @@ void get_all(int ncid);
 void get_some(int ncid);
 void get_without_the_file(int ncid);
 
-/* Another program, as far as the readers can see: it puts anew, or makes the file anew
- * where there are no subfiles, which readers would keep open. */
+/* Changes the file as another program would: either puts values, or creates the file
+ * again. Creates it again only if there are no subfiles, because readers would keep the
+ * old subfiles open. */
 void change_some(void);
 
-/* Turns of a writer and readers who say when they expect something new: by sync, by a
- * change of mode, or by opening the file, which may have been made anew meanwhile. So
- * many of them, or as many as the environment asks for. */
+/* Lets a writer and readers take turns. Readers must see new values after a sync, after a
+ * mode change, and after reopening the file, which the writer may have created again (if
+ * `anew` is set). Takes `rounds` turns, or NCMPI_STAGE_ROUNDS if that is set. */
 void take_turns(int rounds, bool anew);
 
 #endif

@@ -1,7 +1,7 @@
-/* Each call on sockets, pipes and threads that staging makes fails, once or from then on:
- * no call of the program does, what it reads is right, nobody waits for long, and nothing
- * is left. On one node there are threads alone: test/stage/stage_nodes.sh runs it on two.
- */
+/* Makes each socket, pipe and thread call in the staging code fail, once or permanently.
+ * No library call of the program may fail as a result, the values that it reads must be
+ * correct, no process may wait for long, and no descriptor may stay open. A single node
+ * uses only threads, so test/stage/stage_nodes.sh runs this test on two nodes. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 
 enum { BLOCK = 4096, BLOCKS = 12, N = BLOCKS * BLOCK / 4, MOST = 300 };
 
-/* The library believes that it is later: nodes exchange nothing of a young file. */
+/* Adds a minute to the time, because nodes do not exchange blocks of a file that has just
+ * changed. */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     long result = syscall(SYS_clock_gettime, clock, now);
@@ -35,7 +36,7 @@ static void write_file(void)
     write_ints(values, N, "");
 }
 
-static bool interrupted; /* all the time, as by a profiler's clock */
+static bool interrupted; /* true if a timer fires frequently, like a profiler's */
 
 static void tick(int number)
 {
@@ -63,7 +64,8 @@ static void get_all(int ncid)
     CHECK_EQ(0, wrong);
 }
 
-/* Half of the processes ask those that have the blocks by then; some comes ahead. */
+/* Half of the processes prefetch and get all blocks. Then all processes get all
+ * blocks. */
 static void live(const char *scope)
 {
     int ncid;
@@ -87,8 +89,9 @@ static void live(const char *scope)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-/* On one process or on all; until none of them comes to a call of that number. Returns
- * how many calls failed. */
+/* Runs the test repeatedly, making call number 1, 2, ... fail on one process or on all of
+ * them, until no process makes that many calls. (From 6 on, the number grows by half each
+ * time, up to MOST.) Returns the number of calls that failed on this process. */
 static int each_call(const char *op, const char *what, const char *scope)
 {
     int total = 0;
@@ -111,7 +114,7 @@ static int each_call(const char *op, const char *what, const char *scope)
     return total;
 }
 
-static void no_call_of_the_program_fails(void)
+static void failing_sockets_cause_no_errors(void)
 {
     static const struct {
         const char *op, *what;
@@ -123,7 +126,7 @@ static void no_call_of_the_program_fails(void)
                  {"recv", "short"},    {"recv", "EAGAIN"},    {"accept", "EAGAIN"}};
     bool nodes = check_several_nodes();
     write_file();
-    live("node"); /* what MPI opens once is open */
+    live("node"); /* MPI must open its own descriptors first */
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         int met = each_call(calls[i].op, calls[i].what, i % 2 ? "node" : "global");
         MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -131,9 +134,9 @@ static void no_call_of_the_program_fails(void)
     }
 }
 
-/* A node that takes no connections keeps nobody waiting for ever whose waiting is
- * interrupted before its time limit. */
-static void who_is_interrupted_goes_on(void)
+/* A process must not wait forever for a node that does not accept connections, even if it
+ * is interrupted repeatedly before its timeout. */
+static void an_interrupted_process_does_not_wait_forever(void)
 {
     write_file();
     time_t begun = time(NULL);
@@ -146,8 +149,9 @@ static void who_is_interrupted_goes_on(void)
 }
 
 static const struct check_test tests[] = {
-    {"no call of the program fails", no_call_of_the_program_fails, 0},
-    {"who is interrupted goes on", who_is_interrupted_goes_on, 0},
+    {"failing sockets cause no errors", failing_sockets_cause_no_errors, 0},
+    {"an interrupted process does not wait forever",
+     an_interrupted_process_does_not_wait_forever, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,5 @@
-/* Reads of a dataset in subfiles that are staged: one stage has all of its files, whoever
- * wrote them and whoever reads. */
+/* Tests staged reads of a dataset in subfiles. One stage must contain the blocks of all
+ * of the dataset's files, no matter which processes wrote them and which read them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 #include "pnetcdf_ext.h"
 #include "stage_scene.h"
 
-/* Two subfiles or as many as processes, of two processes or of all. */
+/* Runs a test with two subfiles written by two processes, with two subfiles written by
+ * all processes, and with one subfile for each process. */
 static void each_way(void (*body)(void))
 {
     static const int ways[][2] = {{2, 2}, {2, 0}, {64, 0}};
@@ -26,7 +27,7 @@ static void each_way(void (*body)(void))
     }
 }
 
-/* ---- what is staged ---- */
+/* ---- staging ---- */
 
 static void read_once(void)
 {
@@ -56,12 +57,12 @@ static void little_room(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void little_room_is_enough(void)
+static void a_small_stage_suffices(void)
 {
     each_way(little_room);
 }
 
-/* All variables, whatever they are, of the same bytes as another dataset's. */
+/* Checks that all variables contain the same bytes as in another dataset. */
 static void same_values(int ncid, int whole)
 {
     static char values[2][1 << 16];
@@ -82,8 +83,8 @@ static void same_values(int ncid, int whole)
     }
 }
 
-/* Of those the dataset's own file may be another, or have no values. */
-static void subfiles_of_other_libraries(void)
+/* In these layouts, the dataset's own file may have a different format, or no values. */
+static void other_libraries_subfiles_are_staged(void)
 {
     static const char *const layouts[] = {"whole", "e3sm", "master", "pnetcdf"};
     int whole = -1;
@@ -104,7 +105,7 @@ static void subfiles_of_other_libraries(void)
         CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-        MPI_Barrier(MPI_COMM_WORLD); /* nobody forgets what others bring */
+        MPI_Barrier(MPI_COMM_WORLD); /* no process evicts what others fetch */
         same_values(ncid, whole);
         MPI_Barrier(MPI_COMM_WORLD);
         long long before = statistic(ncid, "file_read_bytes");
@@ -117,13 +118,13 @@ static void subfiles_of_other_libraries(void)
     CHECK_NC(NC_NOERR, ncmpi_close(whole));
 }
 
-/* ---- ahead ---- */
+/* ---- prefetching ---- */
 
 static void prefetch(void)
 {
     static const int all[] = {NC_GLOBAL}, each[] = {0, 1, 2};
     const MPI_Offset from[2] = {1, 2}, some[2] = {3, 4};
-    later = 60; /* a change of mode finds the files unchanged */
+    later = 60; /* makes files seem old, so mode changes do not revalidate them */
     for (int i = 0; i < 2; i++) {
         int ncid = open_staged("");
         CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, 1, from, some));
@@ -136,7 +137,7 @@ static void prefetch(void)
         MPI_Barrier(MPI_COMM_WORLD);
         long long copied = of_all(ncid, "stage_copied_bytes");
         get_all(ncid);
-        /* Maps are read when they are needed. */
+        /* Maps must be read only when they are needed. */
         if (i == 0) CHECK_EQ(copied, of_all(ncid, "stage_copied_bytes"));
         get_without_the_file(ncid);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
@@ -154,14 +155,14 @@ static void prefetch(void)
     later = 0;
 }
 
-static void what_is_prefetched_is_there(void)
+static void prefetched_values_are_read_from_the_stage(void)
 {
     each_way(prefetch);
 }
 
 enum { LONG = 6000, STEPS = 12 };
 
-/* Steps, each process's part in its blob. */
+/* Writes a variable step by step. Each process writes its part to its own blob. */
 static void write_steps(void)
 {
     static double values[LONG];
@@ -187,7 +188,7 @@ static void write_steps(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Its own part of each, or all. */
+/* Gets each step in turn, or this process's part of it. */
 static void walk(int ncid, bool whole)
 {
     static double values[LONG];
@@ -201,41 +202,43 @@ static void walk(int ncid, bool whole)
                                : ncmpi_get_vara_double(ncid, 0, from, one, values));
         for (MPI_Offset i = begin; i < end; i++)
             wrong += values[i - begin] != (double)(t * LONG + i);
-        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid)); /* it computes long enough */
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid)); /* simulates computation */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     CHECK_EQ(0, wrong);
 }
 
-static void steps_come_before_they_are_read(void)
+static void steps_are_prefetched(void)
 {
     write_steps();
     for (int i = 0; i < 3; i++) {
         int ncid = open_staged(i == 2 ? "nc_stage_ahead=disable" : "");
         walk(ncid, i > 0);
         long long ahead = of_all(ncid, "stage_ahead_bytes");
-        /* All but the first three, and blocks that these end in, in each file. */
+        /* Everything must be prefetched, except for the first three steps and, in each
+         * file, the blocks that contain the ends of these steps. */
         CHECK(i == 2 ? ahead == 0 : ahead >= (long long)(STEPS - 5) * LONG * 8);
         CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     }
 }
 
-/* ---- never what is old ---- */
+/* ---- no stale data ---- */
 
 static void turns(void)
 {
     take_turns(20, true);
 }
 
-static void readers_and_a_writer_in_turns(void)
+static void readers_and_a_writer_take_turns_without_stale_data(void)
 {
     each_way(turns);
 }
 
 static void kept(void)
 {
-    const struct timespec pause = {0, 20000000}; /* more than a tick of a file's time */
+    const struct timespec pause = {0, 20000000}; /* longer than the resolution of file
+                                                  * times */
     bool current = false;
     later = 60;
     for (int i = 0; i < 9; i++) {
@@ -253,14 +256,14 @@ static void kept(void)
     later = 0;
 }
 
-static void what_is_kept_is_found_again(void)
+static void a_kept_stage_is_used_again(void)
 {
     each_way(kept);
 }
 
-/* ---- a subfile that is another, or none ---- */
+/* ---- replaced or missing subfiles ---- */
 
-/* The same file with other values, under a name of its own until it takes the place. */
+/* Replaces a subfile with a copy that has different values, by renaming the copy. */
 static void replace_subfile(void)
 {
     size_t n;
@@ -275,8 +278,8 @@ static void replace_subfile(void)
 static int grids[2][X][Y];
 static double lines[2][RECORDS][Y];
 
-/* The same comes of both; of a file that was replaced that may be an error, of those who
- * have not opened it yet. */
+/* Checks that gets through both ids return the same values. If a subfile was replaced, a
+ * process that has not yet opened it may receive an error. */
 static void get_both(const int *ncids)
 {
     int got[2], err[2];
@@ -292,8 +295,9 @@ static void get_both(const int *ncids)
     if (err[0] == NC_NOERR) CHECK_BYTES(lines[0], lines[1], sizeof lines[0]);
 }
 
-/* Who has it open reads it on, as without a stage; who opens it then, the new one, though
- * a stage of the old one was kept. */
+/* A process that has a replaced subfile open must continue to read the old one, as it
+ * does without staging. When the dataset is opened again, the new subfile must be read,
+ * even if a stage with blocks of the old one was kept. */
 static void replaced(void)
 {
     int ncids[2];
@@ -317,12 +321,13 @@ static void replaced(void)
     later = 0;
 }
 
-static void a_subfile_is_replaced_meanwhile(void)
+static void a_subfile_that_was_replaced_is_noticed(void)
 {
     each_way(replaced);
 }
 
-/* What is in the others can be read; the error is the same, and says the same. */
+/* If a subfile is missing, values in the other subfiles must be readable. The error code
+ * and message must be the same as without staging. */
 static void missing(void)
 {
     static int values[X][Y];
@@ -343,14 +348,15 @@ static void missing(void)
     CHECK_STR(words[0], words[1]);
 }
 
-static void a_subfile_is_missing(void)
+static void a_missing_subfile_is_an_error(void)
 {
     each_way(missing);
 }
 
-/* ---- whatever becomes of the stage ---- */
+/* ---- failures of the stage ---- */
 
-/* Calls on the staged file fail, or descriptors run out for the subfiles' own. */
+/* Makes calls on the staged file fail, or makes the process run out of descriptors when
+ * it opens subfiles. */
 static void failing(void)
 {
     static const char *const plans[] = {
@@ -378,7 +384,7 @@ static void failing(void)
     }
 }
 
-static void a_stage_that_fails_is_left(void)
+static void a_failing_stage_is_abandoned(void)
 {
     each_way(failing);
 }
@@ -386,20 +392,21 @@ static void a_stage_that_fails_is_left(void)
 static const struct check_test tests[] = {
     {"the files are read once", the_files_are_read_once,
      CHECK_FORMATS | CHECK_MODES | CHECK_SEVERAL},
-    {"little room is enough", little_room_is_enough, CHECK_MODES | CHECK_SEVERAL},
-    {"subfiles of other libraries", subfiles_of_other_libraries, CHECK_MODES},
-    {"what is prefetched is there", what_is_prefetched_is_there,
+    {"a small stage suffices", a_small_stage_suffices, CHECK_MODES | CHECK_SEVERAL},
+    {"other libraries' subfiles are staged", other_libraries_subfiles_are_staged,
+     CHECK_MODES},
+    {"prefetched values are read from the stage",
+     prefetched_values_are_read_from_the_stage, CHECK_MODES | CHECK_SEVERAL},
+    {"steps are prefetched", steps_are_prefetched, CHECK_MODES | CHECK_SEVERAL},
+    {"readers and a writer take turns without stale data",
+     readers_and_a_writer_take_turns_without_stale_data, CHECK_MODES | CHECK_SEVERAL},
+    {"a kept stage is used again", a_kept_stage_is_used_again,
      CHECK_MODES | CHECK_SEVERAL},
-    {"steps come before they are read", steps_come_before_they_are_read,
+    {"a subfile that was replaced is noticed", a_subfile_that_was_replaced_is_noticed,
      CHECK_MODES | CHECK_SEVERAL},
-    {"readers and a writer in turns", readers_and_a_writer_in_turns,
+    {"a missing subfile is an error", a_missing_subfile_is_an_error,
      CHECK_MODES | CHECK_SEVERAL},
-    {"what is kept is found again", what_is_kept_is_found_again,
-     CHECK_MODES | CHECK_SEVERAL},
-    {"a subfile is replaced meanwhile", a_subfile_is_replaced_meanwhile,
-     CHECK_MODES | CHECK_SEVERAL},
-    {"a subfile is missing", a_subfile_is_missing, CHECK_MODES | CHECK_SEVERAL},
-    {"a stage that fails is left", a_stage_that_fails_is_left,
+    {"a failing stage is abandoned", a_failing_stage_is_abandoned,
      CHECK_MODES | CHECK_SEVERAL},
     {NULL, NULL, 0},
 };

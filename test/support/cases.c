@@ -13,7 +13,8 @@
 
 struct cases cases = {.voice = STDERR_FILENO};
 
-static char place[600]; /* the case in words; "": there is none */
+static char place[600];  /* description of the current case; "" if none */
+static char first[1300]; /* this process's first complaint; "" if none */
 static uint32_t dice, density;
 
 static uint32_t number(const char *text, int least)
@@ -22,8 +23,9 @@ static uint32_t number(const char *text, int least)
     return (uint32_t)(n > least ? n : least);
 }
 
-/* Said where time, a signal or MPI ends the program, which can make no words then. Who
- * looks for all that do goes on behind it. */
+/* Messages to print if the time limit, a signal or MPI ends the program. They are
+ * formatted before each case, because a signal handler must not do so. They contain the
+ * number of cases tried, so that a rerun can continue after the case that failed. */
 static char no_end[700], died[700];
 
 static void end_here(const char *text)
@@ -76,7 +78,8 @@ bool cases_turn(uint32_t part)
 
 void cases_begin(const char *format, ...)
 {
-    /* Sanitizers say more of these, and end the program, too. */
+    /* These signals are caught only if all cases are tried. Otherwise they are left to
+     * the sanitizers, which report errors better and also end the program. */
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
     va_list args;
     va_start(args, format);
@@ -107,6 +110,9 @@ void complain(enum verdict v, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (first[0] == '\0')
+        snprintf(first, sizeof first, "%s, %s on process %d: %s", place, words[v],
+                 check.rank, text);
     if (cases.verdicts[v]++ < 40)
         dprintf(cases.voice, "# %s, %s on process %d: %s\n", place, words[v], check.rank,
                 text);
@@ -128,8 +134,11 @@ void cases_table(const char *of)
                "%ld wrong, %ld leaked\n",
                of, check.nprocs, cases.tried, all[LOST], all[LIED], all[WRONG],
                all[LEAKED]);
+    /* Repeats the first complaint, because often only the end of a log is visible. */
+    CHECK_STR("", first);
     for (int v = 0; v < VERDICTS; v++)
         CHECK_EQ(0, cases.verdicts[v]);
+    first[0] = '\0';
     cases.tried = 0;
     memset(cases.verdicts, 0, sizeof cases.verdicts);
 }

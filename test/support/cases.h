@@ -1,50 +1,54 @@
-/* Tests of thousands of cases that end in a table: which of them are tried, what is wrong
- * with the one at hand, and that it ends. */
+/* Helpers for tests that try thousands of cases and print a table of the results. They
+ * choose the cases to try, record failures of the current case, and end a case that
+ * hangs. */
 #ifndef CASES_H
 #define CASES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What can be wrong with a case. */
+/* Kinds of failures. */
 enum verdict {
-    LOST,   /* what was there before is not any more */
-    LIED,   /* success was told, and it is not so */
-    WRONG,  /* the answer is none that a user could go by */
-    LEAKED, /* something was not given back */
+    LOST,   /* something that existed before the case is missing */
+    LIED,   /* a call reported success although it failed */
+    WRONG,  /* a result is wrong or meaningless */
+    LEAKED, /* a resource was not freed */
     VERDICTS
 };
 
 extern struct cases {
-    bool whole; /* all of them, not a part */
+    bool whole; /* whether to try all cases instead of a selection */
     long tried, verdicts[VERDICTS];
-    int voice; /* where complaints go */
+    int voice; /* file descriptor to which failures are printed */
 } cases;
 
-/* Before the first one of a table. All are tried if the environment's `variable` is
- * "all"; else a part, the same in each run and on all processes, of its own for each
- * seed. Where that is a number, so many times the usual part. */
+/* Starts a table of results. All cases are tried if the environment variable with the
+ * given name is "all". Otherwise only a selection is tried, which depends on the seed and
+ * is the same in every run and on every process. If the variable is a number, the
+ * selection is larger by that factor. */
 void cases_start(const char *variable, uint32_t seed);
 
-/* A number below the limit, the same on all processes. */
+/* Returns a random number below the limit. The number is the same on all processes. */
 uint32_t cases_chance(uint32_t limit);
 
-/* Is it this one's turn? One of `part` is, if not all are tried. */
+/* Returns whether to try the next case. Unless all cases are tried, selects one in `part`
+ * at random. */
 bool cases_turn(uint32_t part);
 
-/* The case at hand, in words. If it has not ended in 20 seconds, or dies, the program
- * ends and says where; so it does when MPI ends it. Collective, with the end. */
+/* cases_begin starts a case with the given description; cases_end ends it. If the case
+ * takes more than 20 seconds, crashes, or is aborted by MPI, the program prints the
+ * description and exits. Both functions are collective. */
 void cases_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cases_end(void);
 
-/* Notes what is wrong with it. */
+/* Records a failure of the current case. */
 void complain(enum verdict v, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The greatest of all processes' values. */
+/* Returns the maximum of `value` over all processes. Collective. */
 int cases_most(int value);
 
-/* Ends the table, with a line of what was found, and fails if anything was. */
+/* Ends the table and prints a summary line. The test fails if any case failed. */
 void cases_table(const char *of);
 
 #endif

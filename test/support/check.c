@@ -1,4 +1,4 @@
-/* The driver of the MPI tests' bodies: crosses tests with cases and speaks TAP. */
+/* Runs each MPI test in all of its cases, and prints TAP. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -16,17 +16,18 @@
 
 #include "base_error.h"
 #include "pnetcdf_ext.h"
+#include "splitmix.h"
 
 struct check_case check;
 int check_thread_level = MPI_THREAD_SINGLE;
 
 static struct {
-    char text[8192]; /* this process's failures, a line each */
+    char text[8192]; /* this process's failures, one per line */
     size_t length;
     int failures;
     char skip[256];
     char dir[2048];
-    int number, failed; /* cases reported, and those that failed */
+    int number, failed; /* numbers of cases reported and failed so far */
     uint64_t seed, shared, own;
 } state;
 
@@ -44,7 +45,7 @@ static void note(const char *file, int line, const char *format, ...)
     va_list args;
     size_t room = sizeof state.text - state.length;
     state.failures++;
-    if (room < 1024) return; /* enough is known */
+    if (room < 1024) return; /* no space left in the text */
     int n = snprintf(state.text + state.length, room, "# rank %d, %s:%d: ", check.rank,
                      file, line);
     va_start(args, format);
@@ -85,7 +86,7 @@ bool check_str(const char *expected, const char *value, const char *text,
 {
     bool same = strcmp(expected, value) == 0;
     if (!same)
-        note(file, line, "%.200s: \"%.300s\" instead of \"%.300s\"", text, value,
+        note(file, line, "%.200s: \"%.600s\" instead of \"%.300s\"", text, value,
              expected);
     return same;
 }
@@ -108,24 +109,16 @@ void check_skip(const char *reason)
     snprintf(state.skip, sizeof state.skip, "%s", reason);
 }
 
-/* ---- random numbers: splitmix64 ---- */
-
-static uint64_t next_random(uint64_t *x, uint64_t limit)
-{
-    uint64_t z = *x += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % limit;
-}
+/* ---- random numbers ---- */
 
 uint64_t check_random(uint64_t limit)
 {
-    return next_random(&state.shared, limit);
+    return splitmix_next(&state.shared) % limit;
 }
 
 uint64_t check_random_own(uint64_t limit)
 {
-    return next_random(&state.own, limit);
+    return splitmix_next(&state.own) % limit;
 }
 
 uint64_t check_random_state(void)
@@ -259,7 +252,8 @@ static void leave_directory(bool failed)
     nftw(state.dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Prints on process 0 what every process noted; all learn whether there was any. */
+/* Gathers the failures of all processes on process 0. Returns whether any process had a
+ * failure; the result is the same on all processes. */
 static bool gather_failures(char **notes)
 {
     int length = (int)state.length, any = 0;
@@ -302,7 +296,7 @@ static void run_case(const struct check_test *test)
         check_skip("not with these hints");
     else
         test->run();
-    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* with hints that defer closes */
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* hints may have deferred closes */
     bool failed = gather_failures(&notes);
     leave_directory(failed);
     if (test->flags & CHECK_MODES)
@@ -312,15 +306,16 @@ static void run_case(const struct check_test *test)
         printf("%s %d - %s (CDF-%d, %s%d process%s)%s%s\n", failed ? "not ok" : "ok",
                number, test->name, check.format, mode, check.nprocs,
                check.nprocs > 1 ? "es" : "", state.skip[0] ? " # SKIP " : "", state.skip);
-        if (failed) printf("%s", notes);
+        if (failed) printf("%s# seed %" PRIu64 "\n", notes, state.seed);
         fflush(stdout);
     }
     free(notes);
     state.failed += failed;
 }
 
-/* In place of a classic file, if the environment has NCMPI_TEST_NETCDF4, a netCDF-4 file:
- * of the classic model where the format has its types. */
+/* Returns the create mode for a format. If NCMPI_TEST_NETCDF4 is set, returns the mode
+ * for a netCDF-4 file instead, with the classic model unless the format has types that
+ * the classic model lacks. */
 static int mode_of(int i)
 {
     if (getenv("NCMPI_TEST_NETCDF4") == NULL) return formats[i].cmode;
@@ -348,7 +343,8 @@ static int count_cases(const struct check_test *tests)
     return n;
 }
 
-/* On several nodes: no connection is only half made when MPI ends. See yield.c. */
+/* If there are several nodes, sends a message between each pair of processes, so that all
+ * connections are established before MPI_Finalize. See yield.c. */
 static void greet_all(void)
 {
     for (int step = 1; step < check.nprocs; step++) {
@@ -360,7 +356,8 @@ static void greet_all(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* NCMPI_TEST_ONLY: a part of its name, or with a $ behind it the end. */
+/* Returns whether the name contains the text in NCMPI_TEST_ONLY or, if that text ends
+ * with $, whether the name ends with the text before the $. */
 static bool is_asked_for(const char *name)
 {
     const char *only = getenv("NCMPI_TEST_ONLY");

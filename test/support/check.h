@@ -1,4 +1,4 @@
-/* What the bodies of the MPI tests are made of. A body is a table of tests:
+/* Support for MPI test programs. A program consists of a table of tests:
  *
  *     static void reopened_file_keeps_its_records(void)
  *     {
@@ -19,10 +19,10 @@
  *         return check_main(argc, argv, tests, "1 2 4");
  *     }
  *
- * run-mpi starts it once for each process count; every test is then called for each
- * format and data mode that its flags ask for. All processes call every test. A check
- * that fails is noted and the test goes on, so that no process is left waiting by
- * another; the notes of all are gathered when the test ends. */
+ * run-mpi starts the program once for each process count. All processes then call every
+ * test once for each format and data mode that its flags request. A failed check does not
+ * end the test, because other processes might then wait forever. Failures are recorded,
+ * and gathered from all processes when the test ends. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -36,9 +36,9 @@ extern "C" {
 #endif
 
 enum {
-    CHECK_FORMATS = 1, /* call it for CDF-1, CDF-2 and CDF-5; else once, with CDF-5 */
-    CHECK_MODES = 2,   /* ... and collective and independent; else once, collective */
-    CHECK_SEVERAL = 4  /* skip it on one process: it is about processes that differ */
+    CHECK_FORMATS = 1, /* run for CDF-1, CDF-2 and CDF-5 instead of only CDF-5 */
+    CHECK_MODES = 2,   /* run in both data modes instead of only in collective mode */
+    CHECK_SEVERAL = 4  /* skip on a single process, because the test needs several */
 };
 
 struct check_test {
@@ -47,32 +47,35 @@ struct check_test {
     unsigned flags;
 };
 
-/* The case at hand. */
+/* The case that is being run. */
 struct check_case {
     int rank, nprocs;
     int format;      /* 1, 2 or 5 */
-    int cmode;       /* the flag of that format for ncmpi_create */
-    bool collective; /* use the collective data functions, else the independent ones */
+    int cmode;       /* create mode flags that select the format */
+    bool collective; /* whether to use collective data calls */
 };
 extern struct check_case check;
 
-/* The threads a body needs, to be set before check_main: MPI_THREAD_SINGLE if it is not.
- * MPI may offer less; the body asks. */
+/* The thread level that the program requests from MPI (default: MPI_THREAD_SINGLE). A
+ * program that sets this variable before calling check_main must check whether MPI
+ * provides the level. */
 extern int check_thread_level;
 
-/* Runs the table, which ends with a NULL name, on the process counts `procs` names
- * (NULL: "1 2 3 4"; 16 is for the tests that need it). The body's exit status. */
+/* Runs a table of tests, terminated by a NULL name, for each process count in `procs`.
+ * NULL means "1 2 3 4"; use 16 only if a test needs it. Returns the exit status. */
 int check_main(int argc, char **argv, const struct check_test *tests, const char *procs);
 
-/* A file's path in the case's own directory, which is empty at first and removed in
- * the end. One of a few static buffers. */
+/* Returns the path of a file in a directory that belongs to the current case. The
+ * directory is empty when the case starts and is removed when it ends. The path is in one
+ * of a few static buffers, which are reused. */
 const char *check_path(const char *name);
 
-/* Hints from "key=value;key=value", to be freed by the caller. */
+/* Creates an info object from "key=value;key=value". The caller must free it. */
 MPI_Info check_info(const char *text);
 
-/* Each notes a failure and returns whether it held. Arguments are evaluated once.
- * CHECK_NC compares NC_ codes and tells their names, CHECK_EQ integers. */
+/* Each check records a failure if its condition does not hold, and returns whether it
+ * holds. Arguments are evaluated once. CHECK_NC compares NC_ codes and prints their
+ * names; CHECK_EQ compares integers. */
 #define CHECK(cond)            check_that(!!(cond), #cond, __FILE__, __LINE__)
 #define CHECK_NC(expected, rc) check_nc(expected, rc, #rc, __FILE__, __LINE__)
 #define CHECK_EQ(expected, value)                                                        \
@@ -90,30 +93,32 @@ bool check_str(const char *expected, const char *value, const char *text,
 bool check_bytes(const void *expected, const void *bytes, size_t length, const char *text,
                  const char *file, int line);
 
-/* Says in the output why the case was not tried; call it on all processes. */
+/* Reports the case as skipped, for the given reason. Must be called on all processes. */
 void check_skip(const char *reason);
 
-/* Random numbers: check_random is the same on every process, if all call it equally
- * often; check_random_own differs. Every case starts from the seed that is printed;
- * NCMPI_TEST_SEED=N repeats it. Results are below `limit`, which is above 0. */
+/* Return random numbers in [0, limit), where limit > 0. check_random returns the same
+ * sequence on all processes; check_random_own returns a different one on each. Every run
+ * prints its seed, and NCMPI_TEST_SEED=N repeats the run with seed N. */
 uint64_t check_random(uint64_t limit);
 uint64_t check_random_own(uint64_t limit);
 
-/* Where check_random is, and back there: the same numbers come again. */
+/* check_random_state returns the state of check_random. check_random_again restores that
+ * state, so that check_random repeats its numbers. */
 uint64_t check_random_state(void);
 void check_random_again(uint64_t random_state);
 
-/* Whole files, on one process: writes one; reads one into memory the caller frees (NULL
- * and a failure noted if it cannot); are two of the same bytes (else where they differ
- * is noted). */
+/* Functions that process whole files; call them on one process. check_write_file writes a
+ * file. check_read_file returns the contents, which the caller must free; if it cannot
+ * read the file, it records a failure and returns NULL. check_same_files compares two
+ * files byte by byte and reports the first difference. */
 bool check_write_file(const char *path, const void *bytes, size_t length);
 unsigned char *check_read_file(const char *path, size_t *length);
 bool check_same_files(const char *path, const char *other);
 
-/* How many descriptors this process has, for looking later whether it has more. */
+/* Returns the number of open file descriptors, to detect leaks. */
 int check_descriptors(void);
 
-/* Do processes run on several nodes? Collective. */
+/* Returns whether the processes run on more than one node. Collective. */
 bool check_several_nodes(void);
 
 #ifdef __cplusplus

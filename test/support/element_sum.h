@@ -1,5 +1,6 @@
-/* A sum over the elements of a variable that depends on each element's value and place,
- * and not on the order or the parts in which they are added. */
+/* Computes a checksum of a variable. It depends on the value and the position of each
+ * element, but not on the order in which the elements are added, nor on how they are
+ * divided into parts. */
 #ifndef ELEMENT_SUM_H
 #define ELEMENT_SUM_H
 
@@ -7,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of n elements of `size` bytes as they are in memory, whose places count from `first`.
- */
+/* Returns the sum of n elements of `size` bytes each, in native byte order. `first` is
+ * the position of the first element. */
 static inline uint64_t element_sum(uint64_t first, const void *elements, size_t n,
                                    size_t size)
 {

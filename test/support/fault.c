@@ -1,4 +1,5 @@
-/* Stands before the C library's file functions and lets some of them fail. */
+/* Interposes the C library's file functions and makes selected calls fail. See
+ * fault.h. */
 #define _GNU_SOURCE
 #include "fault.h"
 
@@ -23,7 +24,7 @@ static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = 
                   LOCK[] = "lock";
 static const char *const op_names[] = {
     OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE, MAP, UNLINK, RENAME, CLOSE, LOCK,
-    /* of fault_socket.c */
+    /* see fault_socket.c */
     "socket", "bind", "listen", "connect", "accept", "name", "option", "send", "recv",
     "poll", "pipe", "thread"};
 
@@ -50,16 +51,17 @@ static const struct {
               {"pages", -4}};
 
 static struct {
-    char op[64]; /* empty: none */
-    int when;    /* the how manyth call; 1 is the next */
-    bool later;  /* all later ones too */
-    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte, -3 for a part, -4
-                    for pages */
+    char op[64]; /* empty if no plan is set */
+    int when;    /* number of the first call that fails, counted from 1 */
+    bool later;  /* whether all later calls also fail */
+    int code;    /* errno; or -1 for "short", -2 for "wrong", -3 for "part", -4 for
+                  * "pages" */
     int calls, faults;
     const char *met;
     char pattern[512];
 } plan;
-static _Thread_local bool spoils; /* what this thread reads now */
+static _Thread_local bool spoils; /* whether this thread's current read must return a
+                                   * wrong byte */
 
 /* ---- the plan ---- */
 
@@ -87,7 +89,7 @@ static bool is_op(const char *op)
     return strncmp(op, "MPI_", 4) == 0;
 }
 
-/* Threads of the library come here, too. */
+/* Protects the plan, which the library's threads also use. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static bool arm(const char *text)
@@ -134,7 +136,7 @@ __attribute__((constructor)) static void arm_from_environment(void)
 {
     const char *text = getenv("NCMPI_FAULT");
     if (text == NULL || fault_arm(text)) return;
-    fprintf(stderr, "NCMPI_FAULT=%s is not understood\n", text);
+    fprintf(stderr, "NCMPI_FAULT=%s is invalid\n", text);
     _exit(99);
 }
 
@@ -151,8 +153,9 @@ static bool is_planned(const char *op)
     return planned;
 }
 
-/* How much of a transfer is made: half, or a quarter, but whole values of four bytes; or
- * whole pages. */
+/* Returns how many bytes to transfer instead of `length`: half of them ("short"), a
+ * quarter, in multiples of four bytes ("part"), or a quarter, rounded up to whole pages
+ * ("pages"). */
 static size_t cut(size_t length)
 {
     if (plan.code == -4) return (length / 4 + PAGE - 1) / PAGE * PAGE;
@@ -161,7 +164,7 @@ static size_t cut(size_t length)
     return length;
 }
 
-/* With the lock. */
+/* Same as fails, but the caller must hold the lock. */
 static bool would_fail(const char *op, const char *path, size_t *length)
 {
     if (!is_meant(op) || fnmatch(plan.pattern, path, 0) != 0) return false;
@@ -184,8 +187,8 @@ static bool would_fail(const char *op, const char *path, size_t *length)
     return true;
 }
 
-/* Is this call to fail? If so sets errno and returns true. A short transfer returns
- * false and takes bytes off *length; where length is NULL it means nothing. */
+/* Returns whether this call must fail, and sets errno if so. For a short transfer,
+ * reduces *length and returns false. If length is NULL, the call cannot be short. */
 static bool fails(const char *op, const char *path, size_t *length)
 {
     pthread_mutex_lock(&mutex);
@@ -215,7 +218,7 @@ static bool fails_at(const char *op, int fd, size_t *length)
     return fails(op, path, length);
 }
 
-/* ---- the functions stood before ---- */
+/* ---- interposed functions ---- */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -291,7 +294,8 @@ EXPORT ssize_t pwrite64(int fd, const void *buf, size_t length, off_t offset)
     return pwrite(fd, buf, length, offset);
 }
 
-/* A vector that is cut short keeps its first piece only, or half of a single one. */
+/* Makes a vectored call. If the call must be short, transfers only the first piece, or
+ * half of it if there is only one. */
 static ssize_t vector_next(const char *name, const char *op, int fd,
                            const struct iovec *pieces, int count, const off_t *offset)
 {
@@ -368,7 +372,7 @@ EXPORT int ftruncate64(int fd, off_t length)
     return ftruncate(fd, length);
 }
 
-/* It returns the error. */
+/* posix_fallocate returns an error code and does not set errno. */
 EXPORT int posix_fallocate(int fd, off_t offset, off_t length)
 {
     typedef int allocate_fn(int, off_t, off_t);
@@ -383,7 +387,7 @@ EXPORT int posix_fallocate64(int fd, off_t offset, off_t length)
     return posix_fallocate(fd, offset, length);
 }
 
-/* How the library asks for blocks of a file that is there; it returns -1. */
+/* Replaces fallocate, which the library calls to allocate blocks for an existing file. */
 EXPORT int fallocate(int fd, int mode, off_t offset, off_t length)
 {
     typedef int allocate_fn(int, int, off_t, off_t);
@@ -398,7 +402,8 @@ EXPORT int fallocate64(int fd, int mode, off_t offset, off_t length)
     return fallocate(fd, mode, offset, length);
 }
 
-/* ThreadSanitizer maps memory before it can follow a function of ours. */
+/* Omitted with ThreadSanitizer, which maps memory before it can call an interposed
+ * function. */
 #ifndef __SANITIZE_THREAD__
 EXPORT void *mmap(void *at, size_t length, int access, int flags, int fd, off_t from)
 {
@@ -424,8 +429,8 @@ EXPORT int flock(int fd, int operation)
 }
 
 #ifdef F_OFD_SETLK
-/* Locks of an open file; whatever else it does takes a number or a pointer, or nothing.
- */
+/* Replaces fcntl. Only calls that lock an open file may fail. For other commands, the
+ * argument may be a number, a pointer, or missing, so it is passed on as is. */
 static int control(const char *name, int fd, int command, void *argument)
 {
     typedef int control_fn(int, int, ...);
@@ -452,7 +457,7 @@ STAND_CONTROL(fcntl)
 STAND_CONTROL(fcntl64)
 #endif
 
-/* The descriptor is gone in any case. */
+/* The descriptor is closed even if the call fails. */
 EXPORT int close(int fd)
 {
     sync_fn *next;

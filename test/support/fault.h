@@ -1,45 +1,50 @@
-/* Makes system calls on chosen files fail in the process that asks for it, and calls of
- * MPI if fault_mpi.c is linked too. Linked into a test, or preloaded into any program
- * with the plan in NCMPI_FAULT. */
+/* Makes system calls on selected files fail in the calling process, and also MPI calls if
+ * fault_mpi.c is linked. Can be linked into a test or preloaded into any program. When it
+ * is preloaded, NCMPI_FAULT contains the plan. */
 #ifndef FAULT_H
 #define FAULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A plan is OP:WHEN:WHAT:PATTERN[:RANK].
+/* Sets the plan OP:WHEN:WHAT:PATTERN[:RANK], replacing any previous plan. Returns false
+ * if the plan is invalid.
  *
- * OP: open, read, write, sync, truncate, allocate, map, unlink, rename, close or lock (of
- * an open file), with all their variants; with fault_socket.c, and for calls of the
- * library alone, socket, bind, listen, connect, accept, name (getsockname), option
- * (getsockopt, setsockopt), send, recv, poll, pipe and thread; or the names of MPI
- * functions, as a pattern that begins with MPI_.
+ * OP is open, read, write, sync, truncate, allocate, map, unlink, rename, close or lock
+ * (on an open file), and stands for all variants of the call. If fault_socket.c is
+ * linked, OP may also be socket, bind, listen, connect, accept, name (getsockname),
+ * option (getsockopt, setsockopt), send, recv, poll, pipe or thread; then only calls by
+ * the library fail. An OP that begins with MPI_ is a pattern that selects MPI functions.
  *
- * WHEN: N, the Nth such call from now only, or N+, that one and all later ones.
+ * WHEN is N to make only the Nth such call from now fail, or N+ to make that call and all
+ * later ones fail.
  *
- * WHAT: a number for errno to be, or one of ENOSPC, EIO, EACCES, EROFS, EDQUOT, EMFILE,
- * ENOMEM, EINTR, ENOLCK, EAGAIN, ECONNRESET; or "short": half of the bytes, one at least,
- * are transferred; or "part", with N+: a quarter is, then all fail with EIO, as when a
- * device goes; or "wrong": the first byte that read or pread got has a bit turned.
+ * WHAT is an errno, either as a number or as one of ENOSPC, EIO, EACCES, EROFS, EDQUOT,
+ * EMFILE, ENOMEM, EINTR, ENOLCK, EAGAIN, ECONNRESET and ENOTCONN; or one of the following
+ * words. "short" transfers half of the bytes, but at least one. "part" requires N+: the
+ * first call transfers a quarter of the bytes, and all later calls fail with EIO, as if
+ * the device had failed. "pages" is the same in whole pages. "wrong" flips a bit in the
+ * first byte that read or pread returns.
  *
- * PATTERN: of the file's whole path, as in the shell; * also stands for slashes. Calls
- * that concern no file have an empty one.
+ * PATTERN is a shell pattern for the file's whole path, in which * also matches slashes.
+ * It is empty for calls that do not involve a file.
  *
- * RANK: only in the process of this rank (as the launcher tells it).
- *
- * Replaces the plan before it. False if it cannot be understood. */
+ * RANK restricts the plan to the process to which the launcher assigned this rank. */
 bool fault_arm(const char *plan);
 
-/* No more faults. Returns how many there were since fault_arm. */
+/* Clears the plan. Returns how many faults have occurred since fault_arm. */
 int fault_disarm(void);
 
-/* What the call that failed last is called; "" if none has since fault_arm. */
+/* Returns the name of the last call that was made to fail. Returns "" if no call has been
+ * made to fail since fault_arm. */
 const char *fault_met(void);
 
-/* For what stands before other functions: is this call to fail? errno is then set. */
+/* For other interposed functions. Returns whether the call must fail, and sets errno if
+ * so. */
 bool fault_meets(const char *op, const char *path);
 
-/* The same; a short transfer is no failure, but takes bytes off *length. */
+/* Same as fault_meets, but for transfers. A short transfer reduces *length and is not a
+ * failure. */
 bool fault_cuts(const char *op, const char *path, size_t *length);
 
 #endif

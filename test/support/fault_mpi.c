@@ -1,4 +1,4 @@
-/* Stands before MPI, by its profiling interface. */
+/* Interposes MPI functions by means of the profiling interface. */
 #include "fault_mpi.h"
 
 #include <errno.h>
@@ -8,13 +8,14 @@
 
 #include "fault.h"
 
-/* ---- what was made ---- */
+/* ---- objects that the program has created ---- */
 
 enum kind { COMM, WIN, GROUP, INFO, TYPE, HANDLER, HANDLE, KINDS };
 static const char *const kind_names[KINDS] = {"communicator", "window",  "group", "info",
                                               "datatype",     "handler", "file"};
 
-/* Handles are numbers or pointers: they are kept as bytes. */
+/* A handle is a number or a pointer, depending on the MPI library, so it is stored as
+ * bytes. */
 struct object {
     enum kind kind;
     bool lost;
@@ -25,7 +26,7 @@ enum { MOST = 4096, KEYS = 16 };
 static struct object objects[MOST];
 static int nobjects;
 static bool lost;
-static bool lost_others; /* than windows */
+static bool lost_others; /* whether an object other than a window was lost */
 static MPI_Comm_delete_attr_function *at_end[KEYS];
 static int nat_end;
 
@@ -127,9 +128,11 @@ void fault_mpi_sweep_all(void)
     lost = lost_others = false;
 }
 
-/* ---- a call ---- */
+/* ---- injecting results ---- */
 
-static int depth; /* what MPI calls by itself is its own affair */
+/* Nesting depth of interposed calls. Calls that MPI makes internally (depth > 0) must not
+ * be made to fail. */
+static int depth;
 
 static bool fails(const char *name)
 {
@@ -142,8 +145,8 @@ static int result(bool failed, int rc)
     return errno == ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
-/* The end of a call that makes something: a caller who is told that it failed must not
- * rely on what it finds in the handle. */
+/* Finishes a call that creates an object. If the call must fail, fills the handle with
+ * garbage, because the caller must not use it. */
 static int made(bool failed, int rc, enum kind kind, void *handle, size_t size,
                 const void *null)
 {
@@ -168,7 +171,7 @@ static int made_info(bool failed, int rc, MPI_Info *info)
     return made(failed, rc, INFO, info, sizeof null, &null);
 }
 
-/* ---- the functions stood before: those that make something ---- */
+/* ---- interposed functions that create objects ---- */
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 {
@@ -275,7 +278,7 @@ int MPI_Type_create_hindexed(int n, const int *lengths, const MPI_Aint *displs,
                 type, sizeof null, &null);
 }
 
-/* ---- those that give it back ---- */
+/* ---- functions that free objects ---- */
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
@@ -326,7 +329,10 @@ int MPI_File_close(MPI_File *f)
     return result(failed, rc);
 }
 
-/* ---- and others; of a collective one all processes have their part first ---- */
+/* ---- other functions ----
+ *
+ * A collective function is always called before it reports an injected fault, so that the
+ * other processes do not wait forever. */
 
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
@@ -348,8 +354,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
 
 int MPI_Win_lock_all(int assertion, MPI_Win win)
 {
-    int rc =
-        PMPI_Win_lock_all(assertion, win); /* where it failed there is nothing to end */
+    int rc = PMPI_Win_lock_all(assertion, win); /* on failure, callers do not unlock */
     return result(fails("MPI_Win_lock_all"), rc);
 }
 

@@ -1,30 +1,33 @@
-/* Lets calls of MPI fail in the process that asks for it, as fault.h says, and counts
- * what MPI was asked for and not given back. Add $(fault_mpi) to a test's sources.
+/* Makes MPI calls fail in the calling process (see fault.h), and counts the MPI objects
+ * that were not freed. To use it, add $(fault_mpi) to a test's sources.
  *
- * A collective call that fails here is made all the same, so that the others come back
- * from it; what it made nobody is told of. Calls that carry messages do not fail: there
- * is no agreeing without them. */
+ * When a collective call is made to fail, it is executed nevertheless, because the other
+ * processes must return from it. The object that it creates on this process is lost.
+ * Calls that send or receive messages never fail, because without them the processes
+ * could not agree on anything. */
 #ifndef FAULT_MPI_H
 #define FAULT_MPI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Did a collective call fail here that makes something, so that the others may be left
- * with what they cannot free without this process? Since fault_mpi_sweep_all. */
+/* Returns whether this process has lost an object since the last fault_mpi_sweep_all,
+ * because a collective call that creates one was made to fail. If so, the other processes
+ * may be unable to free theirs. */
 bool fault_mpi_lost(void);
 
-/* Was it a window? Those of other nodes can be freed. */
+/* Returns whether any lost object was a window. If so, processes on other nodes can still
+ * free their windows. */
 bool fault_mpi_lost_window(void);
 
-/* What there is that was not given back, in words; how much. What was lost is not part of
- * it. */
+/* Stores in `text` a description of the objects that were not freed, and returns their
+ * number. Lost objects do not count. */
 int fault_mpi_left(char *text, size_t size);
 
-/* What MPI does at its end to what is cached with a communicator. */
+/* Frees objects that are cached as communicator attributes, as MPI_Finalize would. */
 void fault_mpi_end_all(void);
 
-/* Gives back all that is left and lost, in the order it was made. */
+/* Frees all remaining and lost objects in the order in which they were created. */
 void fault_mpi_sweep_all(void);
 
 #endif

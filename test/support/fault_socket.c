@@ -1,6 +1,6 @@
-/* Stands before the C library's functions of sockets, pipes and threads and lets some of
- * those calls fail that the library makes, whatever MPI does: they come from the program
- * itself, into which the library is linked. */
+/* Interposes the C library's functions for sockets, pipes and threads. Makes calls by
+ * this library fail, but not calls by MPI. This library is linked statically, so its
+ * calls can be recognized: they come from the program's own code. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,9 @@
 
 #include "fault.h"
 
-/* A lookup takes a lock, and the loader makes threads and sockets of its own. */
+/* Returns whether the call comes from the program itself. Other libraries also create
+ * threads and sockets, but their calls must not fail. The lookup acquires a lock in the
+ * dynamic loader. */
 static bool is_ours(const void *caller)
 {
     Dl_info one, other;
@@ -117,7 +119,7 @@ EXPORT int pipe(int both[2])
     return FAILS("pipe") ? -1 : next(both);
 }
 
-/* It returns the error. */
+/* pthread_create returns an error code and does not set errno. */
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *how,
                           void *(*run)(void *), void *arg)
 {

@@ -1,4 +1,4 @@
-/* Faults happen where the plan says, and nowhere else. */
+/* Tests that faults occur where the plan requires them and nowhere else. */
 #include "check.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void the_nth_call_fails(void)
     CHECK_EQ(0, close(fd));
 }
 
-static void later_calls_fail_too(void)
+static void calls_after_the_nth_fail_if_requested(void)
 {
     CHECK(fault_arm("open:1+:EACCES:*/nowhere/*"));
     for (int i = 0; i < 3; i++) {
@@ -74,7 +74,7 @@ static void a_device_ends_between_pages(void)
     CHECK_EQ(0, close(fd));
 }
 
-static void only_the_rank_named_fails(void)
+static void only_the_named_rank_fails(void)
 {
     CHECK(fault_arm("open:1:EIO:/nowhere:0"));
     CHECK_EQ(-1, open("/nowhere", O_RDONLY));
@@ -82,7 +82,7 @@ static void only_the_rank_named_fails(void)
     CHECK_EQ(check.rank == 0, fault_disarm());
 }
 
-/* MPI-IO's own writes are reached as well. */
+/* Faults can also be injected into writes by MPI-IO. */
 static void mpi_io_is_reached(void)
 {
     MPI_File f;
@@ -97,7 +97,7 @@ static void mpi_io_is_reached(void)
     MPI_File_close(&f);
 }
 
-static void nonsense_is_refused(void)
+static void an_invalid_plan_is_refused(void)
 {
     CHECK(!fault_arm("write"));
     CHECK(!fault_arm("write:1:EIO"));
@@ -108,12 +108,12 @@ static void nonsense_is_refused(void)
 
 static const struct check_test tests[] = {
     {"the nth call fails", the_nth_call_fails, 0},
-    {"later calls fail too", later_calls_fail_too, 0},
+    {"calls after the nth fail if requested", calls_after_the_nth_fail_if_requested, 0},
     {"a short transfer moves half", a_short_transfer_moves_half, 0},
     {"a device ends between pages", a_device_ends_between_pages, 0},
-    {"only the rank named fails", only_the_rank_named_fails, 0},
-    {"MPI-IO is reached", mpi_io_is_reached, 0},
-    {"nonsense is refused", nonsense_is_refused, 0},
+    {"only the named rank fails", only_the_named_rank_fails, 0},
+    {"faults affect MPI-IO", mpi_io_is_reached, 0},
+    {"an invalid plan is refused", an_invalid_plan_is_refused, 0},
     {NULL, NULL, 0},
 };
 

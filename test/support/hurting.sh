@@ -1,19 +1,21 @@
-# Sourced behind mounting.sh: what may happen to the servers of a file system, and to a node's
-# client, while programs run.
+# Sourced after mounting.sh. Makes a file system's servers, or a node's client, fail while programs
+# run.
 #
-#   kill   servers of data end at once, with what they had not written; they start again
-#   lost   one of those that keep a copy each does, and stays away
-#   stop   they stand still, then go on
-#   cut    the first node's client ends: all that the node asks for is ENOTCONN, for good
-#   full   there is no room left, then there is
-#   slow   the servers' network lets 2 MB/s through, and drops what comes faster
+#   kill   data servers are killed before they write their caches, and then restarted
+#   lost   one of several servers with a copy is killed, and not restarted
+#   stop   the servers are stopped, and continued later
+#   cut    the first node's client ends: every later call on that node fails with ENOTCONN
+#   full   the device is full for a while
+#   slow   the servers' network is limited to 2 MB/s, and drops excess packets
 #
-# MooseFS' clients try 30 times, which takes them minutes; here they do less often.
+# Number of retries by MooseFS's clients. The default of 30 would take minutes.
 patience=5
 
-# hurts FAULT: whether that can happen to what is mounted. hurt FAULT does it, heal FAULT ends it.
+# hurts FAULT: returns whether the fault can be caused on the mounted file system. hurt FAULT causes
+# the fault, and heal FAULT ends it.
 
-# The processes that serve data, those of CephFS the metadata too: its objects are in memory.
+# servers: prints the ids of the server processes that store data. For CephFS these include the
+# metadata server, because there the objects are in memory.
 servers() {
     case $mounted in
     moosefs*) cat "$mounts"/servers/chunks?/.mfschunkserver.lock ;;
@@ -31,27 +33,27 @@ start_servers() {
     esac
 }
 
-# Takes what room there is, but for a little that is gone in the middle of a put: nearly all first, as
-# that takes time in which the program goes on.
+# ballast: fills the device, except for a little space that runs out in the middle of a put. Most of
+# it is filled in advance, because the program would continue while the device is being filled.
 ballast() {
     local spare room
     for spare in 20000000 300000; do
         room=$(df --output=avail -B1 "$mounts/store" | tail -n 1)
         fallocate -l $((room - spare)) "$mounts/store/ballast$spare"
     done
-    return 0 # where the program was there first, it has met that
+    return 0 # fallocate fails if the program has already filled the device
 }
 
 hurts() { # FAULT
     case $1:$mounted in
     kill:moosefs* | kill:glusterfs* | kill:cephfs | slow:glusterfs* | slow:cephfs) ;;
-    slow:moosefs*) false ;; # what it sends a second time may come over what was put since
+    slow:moosefs*) false ;; # its retransmissions may overwrite later puts
     lost:moosefs-copies | lost:glusterfs-replica) ;;
-    stop:through+bare | cut:through+bare) false ;; # as without
+    stop:through+bare | cut:through+bare) false ;; # covered by the same kind without +bare
     stop:* | cut:*) ;;
-    full:cephfs) false ;; # its monitor says so only when all is over
-    # It gives up chunks of which no copy had room, and its clients' fsync() waits for ever once
-    # they have met a quota.
+    full:cephfs) false ;; # its monitor reports a full device too late
+    # MooseFS gives up on chunks for which no server has space. In its clients, fsync() never
+    # returns after a quota error.
     full:moosefs*) false ;;
     full:*) ;;
     *) false ;;

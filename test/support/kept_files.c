@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "old_notes.h"
 
 enum { MOST = 64 };
 
@@ -19,10 +21,14 @@ static struct kept {
     unsigned char *bytes;
     size_t length;
     struct timespec changed;
+    unsigned char token[8]; /* token of logs; a close removes it, but a kill does not */
+    ssize_t token_size;     /* -1 if the file has none */
 } files[MOST];
+
+static const char attribute[] = "user.ncmpi.logs";
 static int nfiles;
 
-/* Calls it for each file of the directory. */
+/* Calls a function for each file in the directory. */
 static void for_each_file(void (*each)(const char *name))
 {
     struct dirent *e;
@@ -43,6 +49,7 @@ static void keep(const char *name)
     CHECK_EQ(0, stat(check_path(name), &st));
     k->changed = st.st_mtim;
     k->bytes = check_read_file(check_path(name), &k->length);
+    k->token_size = getxattr(check_path(name), attribute, k->token, sizeof k->token);
     nfiles++;
 }
 
@@ -57,6 +64,9 @@ static void put_back(struct kept *k)
 {
     const struct timespec times[2] = {k->changed, k->changed};
     check_write_file(check_path(k->name), k->bytes, k->length);
+    if (k->token_size > 0)
+        CHECK_EQ(0, setxattr(check_path(k->name), attribute, k->token,
+                             (size_t)k->token_size, 0));
     CHECK_EQ(0, utimensat(AT_FDCWD, check_path(k->name), times, 0));
     free(k->bytes);
 }
@@ -75,6 +85,7 @@ void kept_files_put_back(void)
     if (check.rank == 0) for_each_file(remove_others);
     for (int i = 0; i < nfiles; i++)
         put_back(&files[i]);
+    if (check.rank == 0) (void)old_notes(check_path(""));
     nfiles = 0;
     MPI_Barrier(MPI_COMM_WORLD);
 }

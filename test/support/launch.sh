@@ -1,14 +1,15 @@
 # Sourced by run-mpi and by test scripts that start MPI programs.
 #
-#   MPIEXEC, MPI_FLAVOUR    the launcher and whose it is (mpich, openmpi, other)
-#   NCMPI_YIELD             the preload library that makes waiting yield (MPICH)
-#   NCMPI_TEST_NODES        so many nodes of test/support/nodes to spread them over
-#   NCMPI_TEST_LIMIT        seconds a launch may take (default 60)
-#   NCMPI_TEST_TIME_SCALE   multiplies every time limit (default 1)
+#   MPIEXEC, MPI_FLAVOUR    the launcher and its kind (mpich, openmpi, other)
+#   NCMPI_YIELD             library to preload that makes waiting processes yield (MPICH)
+#   NCMPI_TEST_NODES        number of nodes to use, simulated by test/support/nodes
+#   NCMPI_TEST_LIMIT        seconds that a launch may take (default 60)
+#   NCMPI_TEST_TIME_SCALE   factor for every time limit (default 1)
 
 export NCMPI_TEST_RUN="$$.$RANDOM.$RANDOM"   # marks every process that is started here
 
-# Spreads $1 processes over the nodes that test/support/nodes made, over TCP.
+# Distributes $1 processes over the nodes that test/support/nodes created. The processes communicate
+# by TCP.
 launch_spread() {
     local k each=$((($1 + NCMPI_TEST_NODES - 1) / NCMPI_TEST_NODES)) hosts=
     for k in $(seq "$NCMPI_TEST_NODES"); do hosts+=,10.77.0.$k:$each; done
@@ -17,7 +18,7 @@ launch_spread() {
         -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0)
 }
 
-# The command that starts $1 processes, as the array launch_command.
+# Sets the array launch_command to the command that starts $1 processes.
 launch_prepare() {
     launch_command=("${MPIEXEC:-mpiexec}" -n "$1")
     case ${MPI_FLAVOUR-} in
@@ -33,16 +34,17 @@ launch_prepare() {
     esac
 }
 
-# The processes started here that still live: they carry this shell's mark.
+# Lists the running processes that this shell has started. Recognizes them by a mark in their
+# environment.
 launch_survivors() {
     local file pid
     for file in $(grep -lsz "^NCMPI_TEST_RUN=$NCMPI_TEST_RUN\$" /proc/[0-9]*/environ); do
         pid=${file#/proc/} pid=${pid%/environ}
-        if [ -e "$file" ]; then echo "$pid"; fi  # not the grep itself
+        if [ -e "$file" ]; then echo "$pid"; fi  # skips the grep process, which has ended
     done
 }
 
-# Stacks of the MPI processes, as TAP comments.
+# Prints stack traces of the MPI processes as TAP comments.
 launch_stacks() {
     local pid
     command -v gdb >/dev/null || return 0
@@ -54,8 +56,8 @@ launch_stacks() {
     done
 }
 
-# Ends them and waits until they are gone. $1, if given, is the launcher: it may tidy up
-# first.
+# Kills the MPI processes and waits until they have ended. If $1 is set, it is the process id of the
+# launcher, which first gets a chance to clean up.
 launch_kill() {
     local pids try
     if [ -n "${1-}" ] && kill -TERM "$1" 2>/dev/null; then
@@ -73,8 +75,8 @@ launch_kill() {
     return 0
 }
 
-# launch [-t SECONDS] N PROGRAM ARG...: runs it on N processes. On a hang, tells where
-# on standard output, kills all and returns 124; else the launcher's status.
+# launch [-t SECONDS] N PROGRAM ARG...: runs the program on N processes and returns the launcher's
+# status. If the program hangs, prints stack traces, kills all processes and returns 124.
 launch() {
     local limit=${NCMPI_TEST_LIMIT:-60} status line end out pid
     if [ "$1" = -t ]; then limit=$2; shift 2; fi

@@ -1,4 +1,5 @@
-/* A body that does what tests should not; harness.sh looks at what run-mpi says. */
+/* A test program whose tests fail, crash or hang. harness.sh checks how run-mpi reports
+ * them. */
 #include "check.h"
 
 #include <stdlib.h>

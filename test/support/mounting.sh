@@ -1,5 +1,5 @@
-# Sourced by scripts that want one file system mounted several times, as nodes mount it: each
-# mount caches for itself. After test/support/tap.sh; they are skipped where there can be none.
+# Sourced, after test/support/tap.sh, by scripts that need several mounts of one file system, each
+# with its own cache, as on separate nodes. Skips the tests if that is impossible.
 mounts=$(scratch mounts) || exit 99
 trap 'unmount; rm -rf "$mounts"' EXIT
 mkdir "$mounts"/{store,m1,m2,m3,here}
@@ -7,15 +7,15 @@ nodefs=test/support/nodefs
 mounted=
 . "$top/test/support/serving.sh"
 
-# How it is mounted; what comes first in the name is what serves it.
-#   bindfs         pages are dropped when a file is opened, sizes are kept for a second
-#   bindfs-direct  no pages
-#   through        pages outlive openings, sizes and names are kept for five seconds
-#   back           pages are written back, and the node takes its own size for the file's
-#   late           what is written is kept until a sync, what was read for a second
-# and each of the last three with +bare: there is no fallocate(), by which a node that writes back
-# can be told another size; and with +locks: locks of a node hold on the others.
-# Others are real ones: see serving.sh.
+# Kinds of mounts. The first part of the name is the program that serves the mount.
+#   bindfs         drops cached pages when a file is opened; caches sizes for a second
+#   bindfs-direct  caches no pages
+#   through        keeps cached pages when a file is opened; caches sizes and names for five seconds
+#   back           writes pages back later; each node caches a file's size and never refreshes it
+#   late           delays writes until a sync; caches data for a second after they are read
+# The last three kinds have two variants. +bare lacks fallocate(), which a node with a
+# write-back cache needs to learn that a file has grown. With +locks, a lock taken on one node is
+# visible on the others. serving.sh provides real file systems.
 mount_one() { # KIND K
     local at=$mounts/m$2
     case $1 in
@@ -27,7 +27,7 @@ mount_one() { # KIND K
 }
 mount_all() { # KIND
     local k
-    local -x NCMPI_TEST_RUN= # what serves is no process of the test's: it outlives them
+    local -x NCMPI_TEST_RUN= # servers do not belong to the test, because they outlive its processes
     case $1 in
     bindfs* | through* | back* | late*) for k in 1 2 3; do mount_one "$1" $k || return; done ;;
     *) serve "$1" ;;
@@ -41,17 +41,17 @@ unmount() {
     mounted=
 }
 
-# can_mount KIND: silent, or why not.
+# can_mount KIND: succeeds if this kind of file system can be mounted. Otherwise prints the reason.
 can_mount() {
     mounted=$1
     case $1 in
-    bindfs*) command -v bindfs >/dev/null || { echo "there is no bindfs"; return 1; } ;;
-    through* | back* | late*) [ -x $nodefs ] || { echo "there is no libfuse3"; return 1; } ;;
+    bindfs*) command -v bindfs >/dev/null || { echo "bindfs is not installed"; return 1; } ;;
+    through* | back* | late*) [ -x $nodefs ] || { echo "libfuse3 is missing"; return 1; } ;;
     esac
     mount_all "$1" >"$mounts/log" 2>&1 && return
     tail -n 5 "$mounts/log" >&2
     unmount
-    echo "it cannot be mounted"
+    echo "$1 cannot be mounted"
     return 1
 }
 

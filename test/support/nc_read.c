@@ -1,6 +1,6 @@
-/* What is in a dataset, told by netCDF-C: "nc_read FILE" prints every dimension, every
- * attribute with its bytes, and for every variable a sum of its elements. The tests'
- * own readers print the same; see element_sum.h. */
+/* nc_read FILE: prints the contents of a dataset as netCDF-C reads it: every dimension,
+ * every attribute with its bytes, and for every variable a sum of its elements. The
+ * tests' own readers print the same text; see element_sum.h. */
 #include <netcdf.h>
 
 #include <inttypes.h>

@@ -1,15 +1,15 @@
-/* For a test program that may have no threads. One source file of it includes this,
- * with _GNU_SOURCE defined before everything else. */
+/* Lets a test program make thread creation fail. Include this header in only one source
+ * file, and define _GNU_SOURCE there first. */
 #ifndef TEST_NO_THREADS_H
 #define TEST_NO_THREADS_H
 
-#ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer itself interposes pthread_create */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 
-static bool no_threads; /* from now on */
+static bool no_threads; /* whether pthread_create must fail */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                    void *arg)

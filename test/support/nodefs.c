@@ -1,18 +1,23 @@
-/* A file system that each node caches for itself, as network file systems do: a folder,
- * by FUSE. Mounted several times, once a node, it is the same files by as many caches.
+/* A FUSE file system in which each node has its own cache, as in network file systems.
+ * Each node has a mount. All mounts show the same directory, through separate caches.
  *
  *     nodefs FOLDER through|back|late[+bare][+locks] MOUNTPOINT [-o OPTION,...]
  *
- * through: what is written gets to the folder at once, and stays in the node's pages too;
- * back: it stays in the node's pages, and whole ones are written back later, or at a
- * sync; late: this process keeps it until a sync or a close, as MooseFS' client does, and
- * for a second what it has read, and the size, as GlusterFS' does: a call that may change
- * the file makes it forget that. +bare: there is no fallocate(). +locks: those of one
- * node hold on the others, too; else a node keeps them to itself. The
- * options are libfuse's. direct_io: there are no pages; nothing: they are dropped when a
- * file is opened, as close-to-open file systems do; kernel_cache: not even then.
- * attr_timeout: for so many seconds a size is not asked for again. */
-#define _GNU_SOURCE      /* O_PATH, AT_EMPTY_PATH, fallocate */
+ * through: writes go to the directory immediately, and also stay in the node's page
+ *     cache.
+ * back: writes stay in the node's page cache. Whole pages are written back later or by a
+ *     sync.
+ * late: this process stores writes until a sync or a close, as MooseFS's client does. It
+ *     also caches the file's size and the data read, as GlusterFS does, for a second or
+ *     until a call that may change the file.
+ * +bare: fallocate() is not supported.
+ * +locks: a lock taken on one node is effective on all nodes.
+ *
+ * The options are libfuse's. With direct_io, no pages are cached. With kernel_cache,
+ * pages stay cached when the file is opened. With neither, opening the file drops its
+ * pages, as in file systems with close-to-open consistency. attr_timeout is the number of
+ * seconds for which a size is cached. */
+#define _GNU_SOURCE      /* for O_PATH, AT_EMPTY_PATH, fallocate */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
@@ -28,24 +33,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static int folder; /* all paths are below it */
+static int folder; /* the shared directory */
 static bool back, late;
 
-/* What a call of the system has come to, as FUSE wants it. */
+/* Converts the result of a system call to what FUSE expects. */
 static int told(long result)
 {
     return result < 0 ? -errno : 0;
 }
 
-/* FUSE's paths begin with a slash. */
+/* Strips the leading slash from a FUSE path. */
 static const char *below(const char *path)
 {
     return path[1] == '\0' ? "." : path + 1;
 }
 
-/* ---- what a late client keeps ----
- * Of each file, and never given up: the writes that are still to be made, one behind the
- * other, and all of it as it was read last, with those. */
+/* ---- the cache of a `late` client ---- */
+
+/* A file's cache: the pending writes, in order, and the contents as last read, with these
+ * writes applied. It is never freed. */
 
 struct written {
     off_t at;
@@ -59,7 +65,7 @@ struct kept {
     struct written *first, **last;
     char *bytes;
     off_t size;
-    time_t until; /* it is used that long */
+    time_t until; /* time at which the contents expire */
     struct kept *next;
 };
 
@@ -89,7 +95,7 @@ static void store(struct kept *k, const char *bytes, size_t n, off_t at)
     memcpy(k->bytes + at, bytes, n);
 }
 
-/* Reads the file, if that is due. */
+/* Reads the file unless its cached contents are still valid. */
 static void look(struct kept *k, int fd)
 {
     struct stat st;
@@ -115,8 +121,8 @@ static int keep_write(struct kept *k, const char *bytes, size_t n, off_t at)
     return (int)n;
 }
 
-/* What is to be written is, whatever the descriptor is for, and what was read is
- * forgotten. */
+/* Performs the pending writes of all descriptors of the file, and drops its cached
+ * contents. */
 static int settle(struct kept *k, int any)
 {
     char path[64];
@@ -136,7 +142,8 @@ static int settle(struct kept *k, int any)
     return result;
 }
 
-/* The file of an open one, the lock held; NULL: nothing is kept. */
+/* Locks and returns the cache of an open file, or returns NULL if this client caches
+ * nothing. */
 static struct kept *begin_keeping(int fd)
 {
     struct stat st;
@@ -162,8 +169,7 @@ static int settle_file(int fd)
 
 static int open_below(const char *path, int flags, mode_t mode, struct fuse_file_info *fi)
 {
-    if (back || late) { /* the node reads pages of which it writes a part, and appends by
-                         * itself */
+    if (back || late) { /* the kernel reads before partial writes, and handles appends */
         flags &= ~O_APPEND;
         if ((flags & O_ACCMODE) == O_WRONLY) flags ^= O_WRONLY ^ O_RDWR;
     }
@@ -188,7 +194,7 @@ static int do_release(const char *path, struct fuse_file_info *fi)
     return told(close((int)fi->fh));
 }
 
-/* A descriptor is closed, which waits for this. */
+/* Called when a descriptor is closed. close() waits for the result. */
 static int do_flush(const char *path, struct fuse_file_info *fi)
 {
     (void)path;
@@ -245,7 +251,9 @@ static int do_fallocate(const char *path, int mode, off_t at, off_t n,
 
 /* ---- locks ---- */
 
-/* An opening's, of the folder's file, which all mounts share. Who waits may be killed. */
+/* On behalf of an open file, locks the corresponding file in the shared directory, so
+ * that the lock is effective on all mounts. A process waiting for the lock can be
+ * killed. */
 static int do_lock(const char *path, struct fuse_file_info *fi, int cmd,
                    struct flock *lock)
 {
@@ -261,7 +269,7 @@ static int do_lock(const char *path, struct fuse_file_info *fi, int cmd,
     }
 }
 
-/* ---- names and what is told of them ---- */
+/* ---- names and attributes ---- */
 
 static int do_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
@@ -360,7 +368,7 @@ static int do_readdir(const char *path, void *names, fuse_fill_dir_t add, off_t 
 
 static void *do_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
-    config->use_ino = 1; /* on all mounts the same */
+    config->use_ino = 1; /* inode numbers are the same on all mounts */
     if (back) connection->want |= FUSE_CAP_WRITEBACK_CACHE & connection->capable;
     return NULL;
 }

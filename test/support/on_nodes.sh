@@ -1,16 +1,17 @@
-# Sourced by scripts that run bodies on several nodes, which test/support/nodes makes, after
-# test/support/tap.sh; they are skipped where there can be none.
+# Sourced, after test/support/tap.sh, by scripts that run test programs on several nodes, which
+# test/support/nodes simulates. Skips the tests if nodes cannot be simulated.
 top=${srcdir:-.}
 nodes=$top/test/support/nodes
 
-# here NODES PROCESSES TEST [ONLY]: the test, all of it or the cases with ONLY in their
-# names.
+# here NODES PROCESSES TEST [ONLY]: runs the test or, if ONLY is given, only the cases whose names
+# contain ONLY.
 here() {
     env NCMPI_TEST_PROCS="$2" ${4:+NCMPI_TEST_ONLY="$4"} \
         bash "$nodes" "$1" bash "$top/test/support/run-mpi" "test/$3.mpi"
 }
 
-# on_nodes NODES PROCESSES PROGRAM...: any program; each node sees its own mount, if there are some.
+# on_nodes NODES PROCESSES PROGRAM...: runs any program. If there are mounts, each node sees only
+# its own.
 on_nodes() {
     local n=$1
     shift

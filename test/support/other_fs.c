@@ -1,8 +1,8 @@
-/* Loaded before a program: all files lie on a file system of another type, as far as the
- * program is told. NCMPI_TEST_FS says which:
- *   btrfs   its pages are not to be stored to; this without NCMPI_TEST_FS, too
- *   lustre  in stripes of 64 KiB on 4 servers, each of which locks what it has as a whole
- */
+/* Preloaded into a program to make all files appear to be on a different type of file
+ * system, which NCMPI_TEST_FS selects:
+ *
+ *   btrfs   does not reserve space for stores into mapped pages; the default
+ *   lustre  stripes of 64 KiB on 4 servers, each of which locks its part as a whole */
 #define _GNU_SOURCE /* RTLD_NEXT, fstatfs64 */
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,14 +42,14 @@ __attribute__((visibility("default"))) int fstatfs64(int fd, struct statfs64 *fs
     return failed;
 }
 
-/* Where a file's stripes are: struct lov_user_md_v1, little-endian. */
+/* Returns a file's stripe layout as a little-endian struct lov_user_md_v1. */
 __attribute__((visibility("default"))) ssize_t fgetxattr(int fd, const char *name,
                                                          void *value, size_t size);
 ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
 {
     static const unsigned char layout[32] = {
-        0xd0,     0x0b, 0xd1, 0x0b, [26] = 1, /* magic; 65536 bytes ... */
-        [28] = 4,                             /* ... on so many servers */
+        0xd0,     0x0b, 0xd1, 0x0b, [26] = 1, /* magic; stripe size of 65536 bytes */
+        [28] = 4,                             /* number of servers */
     };
     (void)fd;
     if (!is_lustre() || strcmp(name, "lustre.lov") != 0 || size < sizeof layout) {

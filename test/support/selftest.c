@@ -1,4 +1,4 @@
-/* The harness tries itself: what the other tests take for granted. */
+/* Tests the harness features on which other tests rely. */
 #include "check.h"
 
 #include <stdlib.h>

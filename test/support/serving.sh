@@ -1,11 +1,12 @@
-# Sourced by mounting.sh: real distributed file systems with all their servers on this machine, as
-# root, without systemd, in a network namespace of their own. Each has three client mounts, every
-# one a process with caches of its own, as nodes have. All they keep is below $mounts.
+# Sourced by mounting.sh. Runs real distributed file systems with all servers on this machine. The
+# servers run as root, without systemd, in a network namespace of their own. Each file system has
+# three client mounts. Each of these is a process with its own cache, as if on a separate node. All
+# files of a file system are below $mounts.
 #
-# serve KIND starts one and mounts it on $mounts/m1 m2 m3; unserve KIND ends it. The packages:
-# dev/setup realfs. GlusterFS keeps its state in /var/lib/glusterd, which is emptied.
+# serve KIND starts a file system and mounts it on $mounts/m1, m2 and m3; unserve KIND ends it.
+# Run `dev/setup realfs` to install the packages. Empties /var/lib/glusterd, in which GlusterFS stores its state.
 
-served=10.88.0.1 # no loopback: servers must be told apart from this machine
+served=10.88.0.1 # not a loopback address: clients must distinguish servers from this machine
 inside() { nsenter --net=/run/netns/ncmpi-served "$@"; }
 
 serve_network() {
@@ -15,14 +16,14 @@ serve_network() {
         ip -n ncmpi-served addr add $served/24 dev bridge && ip -n ncmpi-served link set bridge up
 }
 
-# until_it COMMAND...: tries for a minute.
+# until_it COMMAND...: repeats the command until it succeeds, but for no more than a minute.
 until_it() {
     local i
     for i in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.2; done
     return 1
 }
 
-# takes FILE: can such a file be written?
+# takes FILE: returns whether the file can be written to.
 takes() { head -c 10000 /dev/zero >"$1" && sync "$1" && rm "$1"; }
 
 # ---- MooseFS: a master, chunk servers, mfsmount ----
@@ -166,8 +167,8 @@ cephfs_stop() {
     sleep 2
 }
 
-# The locks of the first node's client, which is gone, are kept for five minutes (CephFS) or a day
-# (MooseFS' master), or until its session is ended.
+# Ends the first node's client session, whose process has already ended. Otherwise the client's
+# locks would remain for five minutes (CephFS) or a day (MooseFS's master).
 end_session() {
     local id
     case $mounted in

@@ -1,9 +1,10 @@
-/* Memory that is short when a test says so. The test is linked with $(SHORT_MEMORY) in
- * its LDFLAGS, by which malloc and its siblings come by here. */
+/* Makes calls to malloc and its siblings fail. To use it, add $(SHORT_MEMORY), which
+ * redirects these functions, to the test's LDFLAGS. */
 #ifndef SHORT_MEMORY_H
 #define SHORT_MEMORY_H
 
-/* Allocations that still succeed, after which one fails; -1, as at first: all do. */
+/* Number of further allocations that succeed before one fails. If -1, the initial value,
+ * no allocation fails. */
 extern int short_memory_in;
 
 #endif

@@ -1,11 +1,12 @@
-/* Stands before base_malloc and its siblings: the linker's --wrap leads them here. */
+/* Interposes base_malloc and its siblings. The linker's --wrap option redirects their
+ * calls to the functions here. */
 #include "shortage.h"
 
 #include <stddef.h>
 
 #include "base_mem.h"
 
-static long until; /* allocations up to the one that fails; 0: none fails */
+static long until; /* number of allocations until one fails; 0 if none will */
 static bool failed, held;
 
 void shortage_arm(long nth)

@@ -1,17 +1,19 @@
-/* Lets an allocation of the library fail, in the process that asks for it. Add
+/* Makes one of the library's allocations fail in the calling process. To use it, add
  * shortage.c to a test's sources and $(SHORTAGE_WRAP) to its LDFLAGS. */
 #ifndef SHORTAGE_H
 #define SHORTAGE_H
 
 #include <stdbool.h>
 
-/* The nth allocation from now fails, 1 being the next. Only that one. */
+/* Makes the nth allocation from now fail; 1 is the next one. Later allocations
+ * succeed. */
 void shortage_arm(long nth);
 
-/* Between two calls allocations neither fail nor count. */
+/* Suspends or resumes the plan set by shortage_arm. While it is suspended, allocations do
+ * not fail and are not counted. */
 void shortage_hold(bool on);
 
-/* No more. Did it come to that allocation? */
+/* Ends the plan. Returns whether it has made an allocation fail. */
 bool shortage_disarm(void);
 
 #endif

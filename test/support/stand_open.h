@@ -1,7 +1,7 @@
-/* open and open64 for a file that stands before the C library's file functions. It has
- * defined EXPORT and
- *     static int open_next(const char *name, const char *path, int flags, mode_t mode);
- * which both come to, and includes this behind them. */
+/* Defines open and open64 in a file that interposes the C library's file functions. Both
+ * call open_next. Before it includes this header, the file must define EXPORT and
+ *
+ *   static int open_next(const char *name, const char *path, int flags, mode_t mode); */
 #ifndef STAND_OPEN_H
 #define STAND_OPEN_H
 

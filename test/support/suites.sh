@@ -1,14 +1,15 @@
-# Sourced by scripts that run the conformance matrix, the random programs and the data
-# tests once more with other hints, from the build folder.
+# Sourced by scripts that repeat the conformance matrix, the random programs and the data tests with
+# other hints. The tests run in the build directory.
 #
-#   SUITES_TESTS   only the tests whose name matches this
-#   SUITES_HINTS   only the hints that contain this
-#   suites_rooms   of these rooms (a pattern)
-#   suites_but     not those that match this one
+#   SUITES_TESTS   runs only tests whose name matches this pattern
+#   SUITES_HINTS   uses only hints that contain this text
+#   suites_rooms   test directories (a pattern)
+#   suites_but     excludes tests that match this pattern
 suites_rooms='api|random' suites_but='^$'
 
-# Those that hold counts or faults against the default way alone are left out, and those that
-# choose the ways themselves. What make was told of tests is not about these.
+# Lists the tests to run. Omits tests that check counts or inject faults and so need the default
+# hints, and tests that choose hints themselves. Clears MAKEFLAGS, so that variables given to the
+# outer make do not affect the selection.
 suites_tests() {
     env -u MAKEFLAGS make -s print-tests | tr ' ' '\n' |
         grep -E "^test/($suites_rooms)/.*\.mpi$" |
@@ -16,7 +17,8 @@ suites_tests() {
         grep -vE "$suites_but" | grep -E "${SUITES_TESTS-.}"
 }
 
-# suites HINTS...: all of them with each of HINTS; fails if one does, and says which.
+# suites HINTS...: runs all tests once with each of the HINTS. If a test fails, prints its name and
+# returns an error.
 suites() {
     local top=${srcdir:-.} failed=0 passed=0 hints test log tests
     tests=$(suites_tests)

@@ -1,11 +1,11 @@
-/* Preloaded under MPICH (ch4:ucx), whose processes spin while they wait: with more
- * processes than cores, the one that is waited for gets no core. Here a process that
- * found nothing to do gives its core away, and sleeps for a moment once it has done so
- * a few times in vain.
+/* Preloaded with MPICH (ch4:ucx), whose processes spin while they wait. If there are more
+ * processes than cores, the spinning processes may occupy all cores while the process
+ * they wait for has none. This module makes a process without work yield its core and,
+ * after a few yields, sleep for a moment.
  *
- * On several nodes (test/support/nodes) it also keeps MPI_Finalize from closing
- * connections one by one: there MPICH 4.0.2 may wait for ever for a process that is no
- * longer listening. They end with the processes. */
+ * On several nodes (test/support/nodes) it also prevents MPI_Finalize from closing
+ * connections one by one, because MPICH 4.0.2 may wait forever for a process that no
+ * longer listens. The connections are closed anyway when the processes exit. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ unsigned ucp_worker_progress(void *worker)
     return events;
 }
 
-/* NULL: done. */
+/* Returns NULL, which means that the connection is already closed. */
 void *ucp_disconnect_nb(void *connection)
 {
     static void *(*real)(void *);

@@ -1,5 +1,6 @@
-/* How a call's part of the file is divided: whatever the sizes, each byte is moved once,
- * no stripe is touched by two nodes, and what is said of rounds and lanes holds. */
+/* Tests how the part of the file that a call accesses is divided into file domains. For
+ * random sizes, each byte must be transferred exactly once, no two nodes may access the
+ * same stripe, and the functions for rounds and lanes must agree with the division. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 static struct dataset dataset;
 static struct file file;
 
-/* A random machine and a random part of a file. */
+/* Chooses a random machine and a random part of a file. Returns the machine. */
 static struct twophase some_machine(int64_t *low, int64_t *high)
 {
     static const int64_t units[] = {4096, 8192, 12288, 65536, 1 << 20, 4 << 20};
@@ -44,7 +45,7 @@ static int by_place(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* All blocks there are, in the order of the file. */
+/* Returns all blocks, sorted by offset. */
 static struct piece *all_blocks(const struct twophase_domains *d, int64_t *n)
 {
     struct piece *p = malloc((size_t)(d->count * d->rounds) * sizeof *p);
@@ -87,7 +88,7 @@ static void each_byte_once(void)
     }
 }
 
-static void lanes_of_a_node(void)
+static void processes_of_a_node_have_separate_parts(void)
 {
     int64_t dealt = 0;
     for (int i = 0; i < 3000; i++) {
@@ -108,12 +109,12 @@ static void lanes_of_a_node(void)
                 found++;
             }
         CHECK_EQ(d.count, found);
-        dealt += d.dealt > 0;
+        dealt += d.stripes_per_node > 0;
     }
     CHECK(dealt > 20);
 }
 
-/* How many bytes between those are the domain's. */
+/* Counts the domain's bytes between two offsets. */
 static int64_t bytes_within(const struct twophase_domains *d, int64_t domain,
                             int64_t from, int64_t to)
 {
@@ -127,8 +128,8 @@ static int64_t bytes_within(const struct twophase_domains *d, int64_t domain,
     return bytes;
 }
 
-/* What comes after a round is what later rounds have. */
-static void the_rest_of_a_domain(void)
+/* After each round, the rest of a domain must consist of the blocks of later rounds. */
+static void the_rest_of_a_domain_is_the_blocks_of_later_rounds(void)
 {
     for (int i = 0; i < 2000; i++) {
         struct twophase_domains d;
@@ -150,7 +151,8 @@ static void the_rest_of_a_domain(void)
     }
 }
 
-/* What all servers together move in a round takes as long as the one that moves most. */
+/* Returns the number of bytes that the busiest server transfers in a round, which
+ * determines how long the round takes. Adds the bytes of all servers to *moved. */
 static int64_t busiest(const struct twophase_domains *d, const struct twophase *m,
                        int64_t round, int64_t *moved)
 {
@@ -169,8 +171,9 @@ static int64_t busiest(const struct twophase_domains *d, const struct twophase *
     return most;
 }
 
-/* Of what servers could move in a call, some number of nodes or the other; each call gets
- * `least`, all together `mean`. */
+/* Checks, for random numbers of nodes, how well calls use the servers. Each call must
+ * transfer at least the fraction `least` of what the servers could transfer in the same
+ * time; for all calls together, this fraction must be at least `mean`. */
 static void they_work_alike(const int *servers, int n, double least, double mean)
 {
     enum { CALLS = 400 };
@@ -203,9 +206,9 @@ static void they_work_alike(const int *servers, int n, double least, double mean
     if (!CHECK(sum >= mean)) printf("# %.2f of what they could\n", sum);
 }
 
-/* Where servers lock what they have as a whole, each is used by one node, whatever the
- * call; and the nodes' blocks of a round are from everywhere in it. */
-static void a_server_has_one_node(void)
+/* If a server locks its part of the file as a whole, only one node may access this
+ * server, and it must be the same node in every call. */
+static void each_server_is_used_by_one_node(void)
 {
     int64_t by_server = 0;
     dataset.hints.cb_nodes = 0;
@@ -227,7 +230,7 @@ static void a_server_has_one_node(void)
             int64_t low = (int64_t)check_random(UINT64_C(1) << 36);
             int64_t high = low + ((int64_t)(1 + check_random(4000)) << 20);
             twophase_domains_make(&d, &m, low, high, 0, true);
-            if (d.apart == 0) continue;
+            if (d.block_stride == 0) continue;
             by_server++;
             for (int64_t domain = 0; domain < d.count; domain++)
                 for (int64_t round = 0; round < d.rounds; round++) {
@@ -245,8 +248,9 @@ static void a_server_has_one_node(void)
     CHECK(by_server > 300);
 }
 
-/* Whatever the size of a call, as long as a block of each node is not much of it. */
-static void servers_work_alike(void)
+/* All servers must do the same amount of work in calls of any size, unless one block per
+ * node is a large fraction of the call. */
+static void servers_do_equal_work(void)
 {
     static const int servers[] = {8, 16, 32, 48, 100};
     they_work_alike(servers, 5, 0.7, 0.9);
@@ -258,9 +262,10 @@ static void servers_without_divisors(void)
     they_work_alike(servers, 7, 0.3, 0.8);
 }
 
-/* Where processes, equally many on each node, take turns in runs, no node has more than
- * twice its part of what is exchanged in a round of a short call. */
-static void nodes_send_alike(void)
+/* Runs are assigned to processes round-robin, and all nodes have the same number of
+ * processes. In a short call, no node may then send more than twice its share in a
+ * round. */
+static void nodes_send_equal_amounts(void)
 {
     int64_t dealt = 0;
     dataset.hints.cb_nodes = 0;
@@ -277,7 +282,7 @@ static void nodes_send_alike(void)
         m.window.size = 64 << 20;
         nprocs = 32 * m.window.nodes;
         twophase_domains_make(&d, &m, 0, nprocs << 20, 0, false);
-        if (d.dealt == 0) continue;
+        if (d.stripes_per_node == 0) continue;
         dealt++;
         for (int64_t round = 0; round < d.rounds; round++) {
             int64_t has[8] = {0}, all = 0;
@@ -295,13 +300,15 @@ static void nodes_send_alike(void)
 }
 
 static const struct check_test tests[] = {
-    {"each byte once, each stripe by one node", each_byte_once, 0},
-    {"lanes of a node", lanes_of_a_node, 0},
-    {"the rest of a domain", the_rest_of_a_domain, 0},
-    {"a server has one node", a_server_has_one_node, 0},
-    {"servers work alike", servers_work_alike, 0},
-    {"servers that blocks do not divide", servers_without_divisors, 0},
-    {"nodes send alike", nodes_send_alike, 0},
+    {"each byte has one process, each stripe one node", each_byte_once, 0},
+    {"processes of a node have separate parts", processes_of_a_node_have_separate_parts,
+     0},
+    {"the rest of a domain is the blocks of later rounds",
+     the_rest_of_a_domain_is_the_blocks_of_later_rounds, 0},
+    {"each server is used by one node", each_server_is_used_by_one_node, 0},
+    {"servers do equal work", servers_do_equal_work, 0},
+    {"servers do equal work if blocks do not divide them", servers_without_divisors, 0},
+    {"nodes send equal amounts", nodes_send_equal_amounts, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,6 +1,6 @@
-/* broken_classic FORMAT FOLDER: writes one good file, good.nc, and many that are broken
- * in one way each, and prints for each its name, the offset of what is wrong and the
- * mistake. Knows the format by itself: the library has no part in it. */
+/* broken_classic FORMAT FOLDER: writes a valid file, good.nc, and many files that contain
+ * one error each. For each broken file, it prints the file name, the offset of the error,
+ * and a description. It encodes the format itself, without the library. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void put_bytes(const char *owner, const char *what, const char *bytes, in
     put(owner, strcmp(what, "name") == 0 ? "pad" : "vpad", 4 - n % 4, 0);
 }
 
-/* ---- the good file ---- */
+/* ---- the valid file ---- */
 
 static int count_width(void)
 {
@@ -143,7 +143,7 @@ static void make_good(void)
     used += FIXED + 3 * (12 + 4);
 }
 
-/* ---- the broken ones ---- */
+/* ---- broken files ---- */
 
 static const char *folder;
 static int number;
@@ -159,7 +159,8 @@ static void write_file(const char *name)
     }
 }
 
-/* The file as it is now, whose mistake lies at offset. */
+/* Writes the current image, which has an error at this offset, and then makes the image
+ * valid again. */
 static void broken(int offset, const char *mistake)
 {
     char name[32];
@@ -169,8 +170,8 @@ static void broken(int offset, const char *mistake)
     make_good();
 }
 
-/* Values that a field must not have. `at` names the field where that shows, or is NULL
- * for the field itself. */
+/* Invalid field values. The error must be reported at the field `at`, or at `label` if
+ * `at` is NULL. */
 static const struct {
     const char *label;
     int64_t value;
@@ -230,7 +231,7 @@ static const struct {
     {"shor.begin", 0, NULL},
 };
 
-/* The offset of "LABEL" or "LABEL+N". */
+/* Returns the file offset of a field, given as "LABEL" or "LABEL+N". */
 static int place(const char *text)
 {
     char label[32];
@@ -247,7 +248,8 @@ static void break_fields(void)
         snprintf(mistake, sizeof mistake, "%s %lld", wrong[i].label, (long long)value);
         set(wrong[i].label, value);
         const char *at = wrong[i].at == NULL ? wrong[i].label : wrong[i].at;
-        /* In CDF-2 a dimension may have any length; a variable may not follow it. */
+        /* In CDF-2, a dimension may have any length, but a variable that is too large
+         * because of it must be the last one. */
         if (format == 2 && strcmp(at, "lat.size") == 0 && value == -1) at = "bytes.vsize";
         broken(place(at), mistake);
     }

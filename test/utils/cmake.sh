@@ -1,6 +1,7 @@
 #!/bin/bash
-# A CMake project finds an installed library, under any case of its name, and links to it; and
-# so do modules FindPnetCDF.cmake in the ways that those of PIO, SCORPIO and netCDF-C search.
+# Tests that a CMake project finds an installed library, no matter how it capitalises the name, and
+# links with it. The FindPnetCDF.cmake modules in PIO, SCORPIO and netCDF-C must also find the
+# library, with their own search methods.
 here=${srcdir:-.}
 . "$here/test/support/tap.sh"
 . "$here/test/support/launch.sh"
@@ -8,7 +9,8 @@ command -v cmake >/dev/null || { echo "1..0 # SKIP no cmake"; exit 0; }
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
-# stage DIR LIBRARY...: an installed tree, elsewhere than where configure was told.
+# stage DIR LIBRARY...: installs these libraries and the other files into DIR, which is not
+# configure's prefix.
 stage() {
     local dir=$1
     shift
@@ -18,7 +20,7 @@ stage() {
         if [ -n "$fortran" ]; then cp include/pnetcdf.mod include/pnetcdf.inc "$dir/include"; fi
 }
 
-# project NAME LINE...: a project whose CMakeLists.txt has these lines.
+# project NAME LINE...: creates a project whose CMakeLists.txt has these lines.
 project() {
     local dir=$scratch/$1
     shift
@@ -37,7 +39,8 @@ END
     printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(example C)' "$@" \
         >"$dir/CMakeLists.txt"
 }
-# A project in Fortran, whose compilers know nothing of MPI.
+# fortran_project NAME LINE...: creates a Fortran project, to be built by a compiler that does not
+# find MPI by itself.
 fortran_project() {
     local dir=$scratch/$1
     shift
@@ -78,8 +81,8 @@ runs() {
 }
 refused() { ! configures "$@"; }
 
-# finder NAME < MODULE: a project with a module of its own that sets PnetCDF_INCLUDE_DIR and
-# PnetCDF_LIBRARY, and with the checks that the I/O layers of climate models make afterwards.
+# finder NAME < MODULE: creates a project that uses a module which sets PnetCDF_INCLUDE_DIR and
+# PnetCDF_LIBRARY. The project then makes the same checks as the I/O layers of climate models.
 finder() {
     mkdir -p "$scratch/$1/cmake" && cat >"$scratch/$1/cmake/FindPnetCDF.cmake"
     project "$1" 'list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_SOURCE_DIR}/cmake")' \
@@ -99,7 +102,7 @@ finder() {
         "$program" 'target_include_directories(main PRIVATE ${PnetCDF_INCLUDE_DIR})' \
         'target_link_libraries(main ${PnetCDF_LIBRARY} MPI::MPI_C)'
 }
-# by_path NAME TREE: what is asked for is in no place but TREE.
+# by_path NAME TREE: builds the project with all search paths pointing to TREE.
 by_path() { PnetCDF_PATH=$scratch/$2 PATH=$scratch/$2/bin:$PATH \
     PKG_CONFIG_PATH=$scratch/$2/lib/pkgconfig builds "$1" "$2"; }
 led_to() { grep -E "^$2:.*=$scratch/$1/" "$scratch/$3/build/CMakeCache.txt"; }
@@ -109,33 +112,33 @@ if [ -e include/pnetcdf.mod ] && command -v gfortran >/dev/null; then fortran=ye
 version=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 program='add_executable(main main.c)'
 if [ -e .libs/libpnetcdf.so ]; then
-    check "a tree with the shared library" stage "$scratch/shared" .libs/libpnetcdf.so*
+    check "a tree with the shared library is installed" stage "$scratch/shared" .libs/libpnetcdf.so*
     project shared 'find_package(PnetCDF 1.14 CONFIG REQUIRED COMPONENTS C)' "$program" \
         'target_link_libraries(main PnetCDF::PnetCDF_C)'
-    check "it is found and linked" builds shared shared
-    check "the program runs" runs shared
+    check "find_package finds the shared library, and a program links" builds shared shared
+    check "a program runs with the shared library" runs shared
     project upper 'find_package(PNETCDF CONFIG REQUIRED)' "$program" \
         'if(NOT PNETCDF_FOUND)' 'message(FATAL_ERROR "PNETCDF_FOUND is not set")' 'endif()' \
         'target_include_directories(main PRIVATE ${PnetCDF_INCLUDE_DIRS})' \
         'target_link_libraries(main ${PnetCDF_LIBRARIES})'
-    check "its name may be in capitals" builds upper shared
+    check "the package's name may be in capitals" builds upper shared
     project newer 'find_package(PnetCDF 99 CONFIG REQUIRED)'
-    check "a version that it has not is refused" refused newer shared
+    check "a version newer than the library's is refused" refused newer shared
     project parts 'find_package(PnetCDF CONFIG REQUIRED COMPONENTS C Pascal)'
-    check "a component that it has not is refused" refused parts shared
+    check "an unknown component is refused" refused parts shared
 
     finder searched <<'END'
 find_path(PnetCDF_INCLUDE_DIR NAMES pnetcdf.h)
 find_library(PnetCDF_LIBRARY NAMES pnetcdf)
 END
-    check "a module that searches for header and library finds them" by_path searched shared
-    check "there" led_to shared PnetCDF_LIBRARY searched
-    check "and the program runs" runs searched
+    check "a find module that searches for header and library works" by_path searched shared
+    check "a searching find module leads to the installed library" led_to shared PnetCDF_LIBRARY searched
+    check "a program built with a searching find module runs" runs searched
     finder roots <<'END'
 find_path(PnetCDF_INCLUDE_DIR NAMES pnetcdf.h HINTS $ENV{PnetCDF_PATH} PATH_SUFFIXES include NO_DEFAULT_PATH)
 find_library(PnetCDF_LIBRARY NAMES libpnetcdf.so HINTS $ENV{PnetCDF_PATH} PATH_SUFFIXES lib NO_DEFAULT_PATH)
 END
-    check "one that is told a root does" by_path roots shared
+    check "a find module with a given root works" by_path roots shared
     finder config <<'END'
 find_program(PNETCDF_CONFIG pnetcdf-config)
 foreach(what prefix includedir libdir has-fortran version)
@@ -148,31 +151,31 @@ endforeach()
 find_path(PnetCDF_INCLUDE_DIR NAMES pnetcdf.h HINTS ${includedir} NO_DEFAULT_PATH)
 find_library(PnetCDF_LIBRARY NAMES pnetcdf HINTS ${libdir} ${prefix}/lib NO_DEFAULT_PATH)
 END
-    check "one that asks pnetcdf-config does" by_path config shared
-    check "there" led_to shared PnetCDF_LIBRARY config
-    check "and the program runs" runs config
+    check "a find module that runs pnetcdf-config works" by_path config shared
+    check "pnetcdf-config leads to the installed library" led_to shared PnetCDF_LIBRARY config
+    check "a program built with pnetcdf-config runs" runs config
     finder pc <<'END'
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PC_PNETCDF REQUIRED pnetcdf)
 find_path(PnetCDF_INCLUDE_DIR NAMES pnetcdf.h HINTS ${PC_PNETCDF_INCLUDE_DIRS} NO_DEFAULT_PATH)
 find_library(PnetCDF_LIBRARY NAMES ${PC_PNETCDF_LIBRARIES} HINTS ${PC_PNETCDF_LIBRARY_DIRS} NO_DEFAULT_PATH)
 END
-    check "one that asks pkg-config does" by_path pc shared
+    check "a find module that runs pkg-config works" by_path pc shared
     if [ -n "$fortran" ]; then
         fortran_project fortran 'find_package(PnetCDF CONFIG REQUIRED COMPONENTS Fortran)'
-        check "a program in Fortran is linked" builds_fortran fortran shared
-        check "and runs" runs fortran
+        check "a Fortran program links" builds_fortran fortran shared
+        check "a Fortran program runs" runs fortran
         project language 'find_package(PnetCDF CONFIG REQUIRED COMPONENTS Fortran)'
-        check "without the language there is no such component" no_language language shared
+        check "a project without Fortran has no Fortran component" no_language language shared
     else
-        skip "a program in Fortran is linked" "no module pnetcdf, or no gfortran"
+        skip "a Fortran program links" "no module pnetcdf, or no gfortran"
     fi
 fi
 if [ -e .libs/libpnetcdf.a ]; then
-    check "a tree with the static library" stage "$scratch/static" .libs/libpnetcdf.a
+    check "a tree with the static library is installed" stage "$scratch/static" .libs/libpnetcdf.a
     project static 'find_package(PnetCDF CONFIG REQUIRED)' "$program" \
         'target_link_libraries(main PnetCDF::PnetCDF)'
-    check "it is found and linked" builds static static
-    check "the program runs" runs static
+    check "find_package finds the static library, and a program links" builds static static
+    check "a program runs with the static library" runs static
 fi
 finish

@@ -1,11 +1,13 @@
 #!/bin/bash
-# pnetcdf-config and pnetcdf_version: one answer an option, in the known forms, and the
-# same as pnetcdf.h and pnetcdf.pc have it.
+# Tests pnetcdf-config and pnetcdf_version. Every option must print one line in the form that build
+# systems expect, with the same values as pnetcdf.h and pnetcdf.pc. Paths must remain correct after
+# the installed tree is moved.
 . "${srcdir:-.}/test/support/tap.sh"
 config=src/utils/pnetcdf-config/pnetcdf-config
 version=src/utils/pnetcdf_version/pnetcdf_version
 
-# answers FORM OPTION...: each option prints one line, of that form.
+# answers FORM OPTION...: succeeds if each option prints a single line that matches the regular
+# expression FORM.
 answers() {
     local form=$1 option out
     shift
@@ -14,7 +16,8 @@ answers() {
             { echo "--$option: $out"; return 1; }
     done
 }
-# is MACRO OPTION ON OFF: the option says ON if the macro of pnetcdf.h is not 0.
+# is MACRO OPTION ON OFF: succeeds if the option prints ON when the macro in pnetcdf.h is not 0, and
+# OFF otherwise.
 is() {
     local value
     value=$(sed -n "s/^#define PNETCDF_$1 //p" include/pnetcdf.h)
@@ -32,14 +35,14 @@ features_agree() {
         is "${pair%:*}" "${pair#*:}" enabled disabled || return 1
     done
 }
-# As builds of clients have it: what --libs prints as it is, or else in its place -L with
-# --libdir. Another PnetCDF in a place that the linker knows must not be taken for ours.
+# Some programs link with the output of --libs, others with -L and the output of --libdir. Even if
+# the linker also searches a directory that contains another PnetCDF, it must link this one.
 libs_lead_here() {
     set -- $("$config" --libs)
     [ "$1" = "-L$("$config" --libdir)" ] && [ "$2" = -lpnetcdf ]
 }
 date_agrees() { grep -q "^#define PNETCDF_RELEASE_DATE \"$("$config" --release-date)\"$" include/pnetcdf.h; }
-# A tree like the installed one, at another place.
+# stage DIR: creates a copy of the installed tree in DIR.
 stage() {
     local prefix
     prefix=$("$config" --prefix)
@@ -50,7 +53,8 @@ stage() {
     mkdir -p "$1/bin" "$1/include" "$1/$libdir/pkgconfig" && cp "$config" "$1/bin" &&
         cp include/pnetcdf.h "$1/include" && cp pnetcdf.pc "$1/$libdir/pkgconfig"
 }
-# is_place TREE SCRIPT: what the script in TREE tells, pnetcdf.pc does, and it is in TREE.
+# is_place TREE SCRIPT: succeeds if SCRIPT prints the same directories as TREE's pnetcdf.pc, and if
+# all of them are in TREE.
 is_place() {
     local name place
     for name in prefix includedir libdir; do
@@ -68,7 +72,7 @@ moves() {
         ln -s moved/bin/pnetcdf-config "$scratch/link" && is_place "$scratch/moved" "$scratch/link" &&
         [ "$(by_path "$scratch/moved" --prefix)" = "$scratch/moved" ]
 }
-# The manual page and --help tell of every option that --all answers.
+# The manual page and --help must document every option that --all prints.
 is_described() {
     local option
     "$config" --all | sed -n 's/^  --\([^ ]*\) .*/\1/p' >"$scratch/options"
@@ -89,34 +93,34 @@ trap 'rm -rf "$scratch"' EXIT
 own=$(sed -n 's/^#define NCMPI_VERSION  *"\([^"]*\)".*/\1/p' include/pnetcdf_ext.h)
 number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 
-check "--version" answers "^PnetCDF ${number//./\\.}$" version
-check "--ncmpi-version" answers "^ncmpi ${own//./\\.}$" ncmpi-version
-check "compilers and flags" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags
-check "where the header is" answers '^-I/' cppflags fppflags
-check "the library, and where it is" libs_lead_here
-check "dates" answers '^[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4}$' release-date config-date
-check "places" answers '^/' prefix includedir libdir
-check "yes or no" answers '^(yes|no)$' has-fortran has-c++
-check "the date is that of pnetcdf.h" date_agrees
-check "features are those of pnetcdf.h" features_agree
+check "--version prints the version" answers "^PnetCDF ${number//./\\.}$" version
+check "--ncmpi-version prints the version of ncmpi" answers "^ncmpi ${own//./\\.}$" ncmpi-version
+check "compilers and flags are printed" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags
+check "the header's directory is printed" answers '^-I/' cppflags fppflags
+check "the library's flags and directory are printed" libs_lead_here
+check "dates are printed" answers '^[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4}$' release-date config-date
+check "installation directories are printed" answers '^/' prefix includedir libdir
+check "features are printed as yes or no" answers '^(yes|no)$' has-fortran has-c++
+check "the release date agrees with pnetcdf.h" date_agrees
+check "features agree with pnetcdf.h" features_agree
 if command -v pkg-config >/dev/null; then
-    check "places are those of pnetcdf.pc, and move with the tree" moves
+    check "directories agree with pnetcdf.pc, and are relocatable" moves
 else
-    skip "places are those of pnetcdf.pc, and move with the tree" "no pkg-config"
+    skip "directories agree with pnetcdf.pc, and are relocatable" "no pkg-config"
 fi
-check "several options at once" two_options
-check "every option is described" is_described
-check "an unknown option is refused" fails "$config" --no-such-thing
-check "no option at all is refused" fails "$config"
-check "pnetcdf_version begins as known" version_says "^PnetCDF Version:[[:blank:]]*${number//./\\.}$"
-check "-v prints the version alone" only_says '^PnetCDF Version:' -v
-check "-n prints that of ncmpi alone" only_says "^ncmpi Version:[[:blank:]]*${own//./\\.}$" -n
-check "without options it prints both" version_says '^ncmpi Version:'
-check "-d prints the date alone" only_says '^PnetCDF Release date:' -d
+check "several options may be given" two_options
+check "--help describes every option" is_described
+check "pnetcdf-config refuses an unknown option" fails "$config" --no-such-thing
+check "pnetcdf-config refuses an empty command line" fails "$config"
+check "pnetcdf_version prints the version first" version_says "^PnetCDF Version:[[:blank:]]*${number//./\\.}$"
+check "-v prints only the version" only_says '^PnetCDF Version:' -v
+check "-n prints only the version of ncmpi" only_says "^ncmpi Version:[[:blank:]]*${own//./\\.}$" -n
+check "without options both versions are printed" version_says '^ncmpi Version:'
+check "-d prints only the date" only_says '^PnetCDF Release date:' -d
 check "-c prints the options of configure" version_says '^PnetCDF configure:' -c
 check "-b prints the compilers" version_says "^MPICC:[[:blank:]]*${MPICC%% *}" -b
-check "an unknown option is refused" fails "$version" -x
-check "an argument is refused" fails "$version" word
-check "--version is -v" only_says '^PnetCDF Version:' --version
-check "--help tells of it" version_says '--version' --help
+check "pnetcdf_version refuses an unknown option" fails "$version" -x
+check "pnetcdf_version refuses an argument" fails "$version" word
+check "--version is the same as -v" only_says '^PnetCDF Version:' --version
+check "--help describes --version" version_says '--version' --help
 finish

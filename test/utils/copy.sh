@@ -1,5 +1,7 @@
 #!/bin/bash
-# ncmpicopy: formats, parts, shapes; the copy is what the file was.
+# Tests ncmpicopy: formats, parts, fixed and unlimited dimensions, subfiles, permissions and
+# errors. The copy must compare equal to the source, and no incomplete copy may remain after an
+# error.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 . "$here/test/support/launch.sh"
 trap 'launch_kill; rm -rf "$work"' EXIT
@@ -27,8 +29,8 @@ to() {
     status 0 "$copy" "$@" "$a" "$b" && same "$a" "$b" && status 0 "$PWD/ncvalidator" --no-notes "$b"
 }
 for format in 1 2 5; do
-    check "to CDF-$format" to -k $format
-    check "it is CDF-$format" matches "^(classic|64-bit offset|cdf5)\$" "$PWD/ncmpidump" -k "$b"
+    check "a file is copied to CDF-$format" to -k $format
+    check "the copy's format is CDF-$format" matches "^(classic|64-bit offset|cdf5)\$" "$PWD/ncmpidump" -k "$b"
 done
 in_parallel() {
     rm -f "$b"
@@ -37,53 +39,53 @@ in_parallel() {
 }
 check "several processes write the same bytes" in_parallel
 room() {
-    to -r 1000 && "$PWD/ncoffsets" "$b" >"$work/places" && grep -qE '^header: .*, 1[0-9]{3} more' "$work/places"
+    to -r 1000 && "$PWD/ncoffsets" "$b" >"$work/places" && grep -qE '^header: .* by 1[0-9]{3} free' "$work/places"
 }
-check "-r: room of the header" room
+check "-r: sets the space of the header" room
 there_and_back() {
     to -k 2 || return
     rm -f "$work/d.nc" "$work/e.nc"
     "$copy" -u "$a" "$work/d.nc" && "$PWD/ncmpidump" -h "$work/d.nc" | grep -q 't = 3 ;' &&
         "$copy" -U t "$work/d.nc" "$work/e.nc" && same "$a" "$work/e.nc"
 }
-check "-u, -U: fixed, and unlimited again" there_and_back
+check "-u, -U: make dimensions fixed and unlimited again" there_and_back
 parts() {
     rm -f "$b"
     status 0 "$copy" -v f,c -d t=1: -d x=::2 "$a" "$b" && "$PWD/ncmpidump" -n q "$b" >"$work/out" &&
         grep -q '  6, 8, 10,' "$work/out" && grep -q '  11, 13, 15 ;' "$work/out" &&
         ! grep -q ' y = ' "$work/out" && grep -q ':title' "$work/out"
 }
-check "-v, -d: variables and hyperslabs" parts
+check "-v, -d: select variables and hyperslabs" parts
 one_index() {
     rm -f "$b"
     status 0 "$copy" -v f -d t=-1 -d x=3 "$a" "$b" && "$PWD/ncmpidump" "$b" | grep -q '  14 ;'
 }
-check "-d: single indices" one_index
+check "-d: selects single indices" one_index
 random_files() {
     local format seed
     for format in 1 2 5; do
         for seed in 1 2 3 4 5 6; do
             "$random" $format $seed "$work/r.nc" || return
             rm -f "$b"
-            # a _FillValue of another type than its variable's cannot be put
-            "$copy" -k 5 "$work/r.nc" "$b" 2>"$work/err" || { grep -q "'_FillValue': This" "$work/err" && continue; return 1; }
-            # without record variables there are no records
+            # PnetCDF's API rejects a _FillValue whose type differs from the variable's
+            "$copy" -k 5 "$work/r.nc" "$b" 2>"$work/err" || { grep -q "'_FillValue': Not a valid" "$work/err" && continue; return 1; }
+            # without record variables, the number of records is lost
             "$PWD/ncoffsets" "$b" | grep -q 'record variables: 0' || same "$work/r.nc" "$b" || return
         done
     done
 }
-check "random files" random_files
-check "an index outside" status 1 "$copy" -d x=7 "$a" "$work/n.nc"
-check "no such dimension" refused 1 "no dimension has the name 'q'" "$copy" -d q=1 "$a" "$work/n.nc"
-check "no such variable" refused 1 "'q': " "$copy" -v q "$a" "$work/n.nc"
-check "a type that the format has not" eval '
+check "copies of random files are equal" random_files
+check "an index out of bounds is refused" status 1 "$copy" -d x=7 "$a" "$work/n.nc"
+check "an unknown dimension is refused" refused 1 "no dimension is named 'q'" "$copy" -d q=1 "$a" "$work/n.nc"
+check "an unknown variable is refused" refused 1 "'q': " "$copy" -v q "$a" "$work/n.nc"
+check "a type that the format lacks is refused" eval '
     "$copy" -k 5 "$a" "$work/u.nc"; "$random" 5 8 "$work/r.nc"
     printf "netcdf u { variables: uint64 v ; }" >"$work/u.cdl" && ncgen -k cdf5 -o "$work/u.nc" "$work/u.cdl" &&
     status 1 "$copy" -k 1 "$work/u.nc" "$work/n.nc" && ! [ -e "$work/n.nc" ]'
 check "an existing file is kept" eval 'cp "$a" "$b"; refused 1 "c.nc: " "$copy" "$a" "$b" && cmp "$a" "$b"'
-check "-f overwrites it" eval 'status 0 "$copy" -f -k 5 "$a" "$b" && same "$a" "$b"'
-# rights MODE MASK EXPECTED: of the source, and of a copy that is made so; parts of it go
-# another way
+check "-f overwrites an existing file" eval 'status 0 "$copy" -f -k 5 "$a" "$b" && same "$a" "$b"'
+# rights MODE MASK EXPECTED: sets the source's mode to MODE and copies it with umask MASK. The copy
+# must have mode EXPECTED. Partial copies, which use different code, must have the same mode.
 rights() {
     chmod "$1" "$a"
     rm -f "$b"
@@ -91,22 +93,22 @@ rights() {
         rm -f "$b" && (umask "$2" && status 0 "$copy" -v s "$a" "$b") && [ "$(stat -c %a "$b")" = "$3" ]
 }
 check "the copy of a private file is private" rights 600 022 600
-check "it has the source's mode, but for umask" eval 'rights 664 022 644 && rights 640 002 640'
+check "the copy gets the source's mode, reduced by umask" eval 'rights 664 022 644 && rights 640 002 640'
 over() {
     cp "$work/t.cdl" "$b" && chmod 644 "$b" && chmod 600 "$a" &&
         status 0 "$copy" -f "$a" "$b" && [ "$(stat -c %a "$b")" = 600 ] &&
         chmod 644 "$a" && status 0 "$copy" -f "$a" "$b" && [ "$(stat -c %a "$b")" = 600 ]
 }
-check "a file that is overwritten allows no more than the source" over
+check "an overwritten file gets no more permissions than the source" over
 group() { chmod 640 "$a" && chgrp 1 "$a" && rm -f "$b" && status 0 "$copy" "$a" "$b" && [ "$(stat -c %a:%g "$b")" = 640:1 ]; }
 if [ "$(id -u)" = 0 ]; then
-    check "the group goes with its rights" group
+    check "the group's permissions are copied only with the group" group
 else
-    skip "the group goes with its rights" "only root can give one"
+    skip "the group's permissions are copied only with the group" "only root can give one"
 fi
 chmod 644 "$a"
-check "not onto itself" refused 1 'one file' "$copy" -f "$a" "$work/../$(basename "$work")/t.nc"
-check "missing file" refused 1 'There is no such file' "$copy" "$work/missing.nc" "$work/n.nc"
+check "a copy onto itself is refused" refused 1 'the same file' "$copy" -f "$a" "$work/../$(basename "$work")/t.nc"
+check "a missing file is an error" refused 1 'No such file; check' "$copy" "$work/missing.nc" "$work/n.nc"
 corpus() {
     local file
     for file in "$here"/test/fuzz/corpus/bad-*; do
@@ -115,7 +117,7 @@ corpus() {
         ! [ -e "$work/n.nc" ] || return
     done
 }
-check "hostile headers" corpus
+check "hostile headers are refused" corpus
 hostile_in_parallel() {
     local file
     for file in bad-cdf5-{tag,overlap,att-length} bad-empty bad-hdf5 bad-cdf1-twins cdf5-huge.nc; do
@@ -123,7 +125,7 @@ hostile_in_parallel() {
         [ "$(grep -c '^ncmpicopy: ' "$work/err")" = 1 ] || grep -q removed "$work/err" || return
     done
 }
-check "hostile headers, in parallel" hostile_in_parallel
+check "several processes refuse hostile headers" hostile_in_parallel
 too_short() {
     local size
     size=$(stat -c %s "$a")
@@ -133,8 +135,9 @@ too_short() {
         "$PWD/cdfdiff" -q "$work/short.nc" "$work/n.nc" 2>"$work/err" &&
         [ "$(stat -c %s "$work/n.nc")" -ge "$size" ] && status 0 "$copy" -v a "$work/short.nc" "$b"
 }
-check "a file that is too short" too_short
-# In subfiles, compressed or not: joined it is the plain copy.
+check "a truncated file is reported" too_short
+# Copies into subfiles, with and without compression. The file into which the subfiles are joined
+# must equal the plain copy.
 in_blobs() {
     local n hints with
     for with in "-k 5" "-d x=1:5:2 -v f,n,s" "-u"; do
@@ -153,19 +156,19 @@ in_blobs() {
         done
     done
 }
-check "into subfiles" in_blobs
+check "a file is copied into subfiles" in_blobs
 shorter() {
     rm -f "$b"*
     grep -q '^#define HAVE_ZSTD 1' config.h || return 0
     PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd" status 0 launch 3 "$copy" -v n "$a" "$b" &&
-        [ "$(du -k "$b.0000" | cut -f 1)" -lt 100 ] # of 352 KiB
+        [ "$(du -k "$b.0000" | cut -f 1)" -lt 100 ] # less than the plain 352 KiB
 }
-check "values are compressed there" shorter
+check "copies in subfiles are compressed" shorter
 if [ -e test/support/.libs/fault.so ]; then
     full() {
         rm -f "$b"
         status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="write:3+:ENOSPC:*c.nc" \
-            "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'removed, as it is not complete' "$work/err"
+            "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'incomplete; removed' "$work/err"
     }
     check "full disk: the copy is removed" full
     full_subfile() {
@@ -174,14 +177,15 @@ if [ -e test/support/.libs/fault.so ]; then
             NCMPI_FAULT="write:3+:ENOSPC:*c.nc.0000" "$copy" "$a" "$b" && ! [ -e "$b" ] && ! [ -e "$b.0000" ]
     }
     check "full disk: subfiles are removed, too" full_subfile
-    # as bytes, and through the library; the first two are of the header
+    # A complete copy is verified byte by byte; a partial copy, by reading it through the library.
+    # The first three reads fetch the header, so the fault is injected into the fourth.
     misread() {
         rm -f "$b"
-        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="read:3:wrong:*c.nc" \
-            "$copy" "$@" "$a" "$b" && ! [ -e "$b" ] && grep -q 'not what had been written' "$work/err"
+        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="read:4:wrong:*c.nc" \
+            "$copy" "$@" "$a" "$b" && ! [ -e "$b" ] && grep -q 'differ from those written' "$work/err"
     }
-    check "a copy that reads otherwise is removed" misread
-    check "parts of it likewise" misread -d x=::2
+    check "a copy that differs when read is removed" misread
+    check "a partial copy that differs when read is removed" misread -d x=::2
     in_parts() {
         local op
         for op in "read:1+:short:*t.nc" "read:1+:short:*c.nc" "write:3+:short:*c.nc"; do
@@ -190,6 +194,6 @@ if [ -e test/support/.libs/fault.so ]; then
                 same "$a" "$b" || return
         done
     }
-    check "short transfers go on" in_parts
+    check "short transfers are continued" in_parts
 fi
 finish

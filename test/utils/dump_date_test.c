@@ -1,4 +1,5 @@
-/* Calendars, units of time and dates. */
+/* Tests the calendars, the parser for time units, and the conversion of values to
+ * dates. */
 #include "dump_date.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 enum { CALENDARS = DUMP_360_DAY + 1 };
 
-/* The date after this one, by the lengths of the months alone. */
+/* Returns the day after `d`, using only the lengths of the months. */
 static struct dump_date next_day(enum dump_calendar calendar, struct dump_date d)
 {
     bool last_julian = d.year == 1582 && d.month == 10 && d.day == 4;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# ncmpidump --json: all types, attributes, text, fill values and what JSON has no numbers for;
-# data of more than one piece; and the layout is that of ncks.
+# Tests ncmpidump --json: all types, attributes, text, fill values, values that JSON cannot
+# represent as numbers, and variables that are read in several pieces. The JSON must have the same
+# structure as that printed by ncks.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 dump=$PWD/ncmpidump
 need ncgen python3
@@ -23,7 +24,8 @@ data:
 END
 "$PWD/ncmpigen" -k cdf5 -o "$work/t.nc" "$work/t.cdl" || exit 1
 
-# python SCRIPT FILE...: with the JSON in the files as d, e ...
+# python SCRIPT FILE...: runs the script. Its variable d is the parsed JSON of the first file, v
+# that file's variables, and rest a list with the JSON of the other files.
 python() { python3 -c "import json, sys
 d, *rest = [json.load(open(f)) for f in sys.argv[1:]]
 v = d.get('variables')
@@ -47,23 +49,23 @@ same(v["d"]["attributes"], {"u": {"type": "char", "data": "m \"q\"\n"}, "n": {"t
 same(d["attributes"], {"title": {"type": "char", "data": "A\1\u00e9\ufffd"}, "empty": {"type": "char", "data": ""}}, "global")
 same("shape" in v["s"], False, "scalar")' "$work/j"
 }
-check "values, attributes and text" values
+check "values, attributes and text are valid JSON" values
 chosen() {
     "$dump" -j -v z "$work/t.nc" >"$work/j" && "$dump" -j -h -s "$work/t.nc" >"$work/h" && python '
 same([n for n in v if "data" in v[n]], ["z"], "-v")
 same([n for n in rest[0]["variables"] if "data" in rest[0]["variables"][n]], [], "-h")
 same(rest[0]["attributes"]["_Format"]["data"], "cdf5", "-s")' "$work/j" "$work/h"
 }
-check "-v, -h and -s" chosen
+check "-v, -h and -s select parts" chosen
 dates() { "$dump" -j -t -v time "$work/t.nc" >"$work/j" && python 'same(v["time"]["data"], ["1970-01-01", "1970-01-02 12"], "dates")' "$work/j"; }
-check "-t: dates are texts" dates
+check "-t: prints dates as strings" dates
 empty() {
     echo 'netcdf e { dimensions: t = UNLIMITED ; x = 2 ; variables: int a(t, x) ; }' | ncgen -o "$work/e.nc" &&
         "$dump" -j "$work/e.nc" >"$work/j" && python 'same(v["a"]["data"], [], "a")' "$work/j" &&
         echo 'netcdf e { }' | ncgen -o "$work/e.nc" && "$dump" -j "$work/e.nc" >"$work/j" && python 'same(v, {}, "all")' "$work/j"
 }
-check "nothing in it" empty
-# A row that ends in no piece of the reading, and rows of which many lie in one.
+check "an empty dataset is valid JSON" empty
+# Tests rows that need more than one read, and reads that cover many rows.
 large() {
     echo 'netcdf l { dimensions: x = 3 ; y = 70001 ; variables: int a(x, y) ; int b(y, x) ; char c(x, y) ; data: a = 1 ; }' |
         ncgen -o "$work/l.nc" && "$dump" -j "$work/l.nc" >"$work/j" && python '
@@ -71,10 +73,10 @@ same([len(r) for r in v["a"]["data"]], [70001] * 3, "a")
 same((v["a"]["data"][0][0], v["a"]["data"][2][70000], len(v["b"]["data"]), len(v["b"]["data"][70000])), (1, None, 70001, 3), "b")
 same(v["c"]["data"], [""] * 3, "c")' "$work/j"
 }
-check "more than a piece" large
+check "an array of several pieces is valid JSON" large
 if type ncks >/dev/null 2>&1; then
-    # What ncks writes of the same file, but for values that it shows as numbers, and attributes,
-    # whose types it does not tell.
+    # Compares with the output of ncks for a similar file, without values that ncks prints
+    # differently. Attributes are not compared, because ncks does not print their types.
     as_ncks() {
         sed 's/Infinity, NaN/5, 6/; s/d:bad = NaN ;//; s/-1, 8, 9/7, 8, 9/; s/\\001\\303\\251\\377//; s/, "\\000x"/, "dx"/; s/a\\000bc/abc/; s/double no(t) ;//' \
             "$work/t.cdl" >"$work/n.cdl" && "$PWD/ncmpigen" -k cdf5 -o "$work/n.nc" "$work/n.cdl" &&
@@ -85,15 +87,15 @@ for name in v:
     for key in ("shape", "type", "data"):
         same(v[name].get(key), n["variables"][name].get(key), name + " " + key)' "$work/j" "$work/n"
     }
-    check "the layout of ncks" as_ncks
+    check "the JSON is that of ncks" as_ncks
 fi
 short() { head -c $(($(stat -c %s "$work/l.nc") - 4)) "$work/l.nc" >"$work/s.nc" && status 0 "$dump" -j "$work/s.nc" && grep -q 'ends before' "$work/err"; }
-check "a file that is too short" short
+check "a truncated file is reported" short
 random_json() {
     local seed
     for seed in 1 2 3 4 5; do
         "$random" 5 $seed "$work/r.nc" && "$dump" -j "$work/r.nc" >"$work/j" && python '' "$work/j" || return
     done
 }
-check "random files" random_json
+check "random files are valid JSON" random_json
 finish

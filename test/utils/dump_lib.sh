@@ -1,4 +1,5 @@
-# For the tests of ncmpidump: the program, a folder to write in, and files.
+# Functions for the tests of ncmpidump. They find the program, create a scratch directory, and check
+# the output.
 . "${srcdir:-.}/test/support/tap.sh"
 export LC_ALL=C
 dump=$PWD/ncmpidump
@@ -6,7 +7,7 @@ random=$PWD/test/utils/random_classic
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Ends the script, with its tests skipped, unless all these programs are there.
+# need PROGRAM...: skips the whole script unless all programs are installed.
 need() {
     local program
     for program; do
@@ -14,8 +15,8 @@ need() {
     done
 }
 
-# refuses PATTERN ARGUMENT...: fails with status 1 and one line on standard error that
-# matches the pattern.
+# refuses PATTERN ARGUMENT...: succeeds if ncmpidump exits with status 1 and prints one line on
+# standard error that matches the pattern.
 refuses() {
     local pattern=$1 status=0
     shift
@@ -24,7 +25,8 @@ refuses() {
     [ $status = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "$pattern" "$work/err"
 }
 
-# prints TEXT ARGUMENT...: succeeds, silently but for this text.
+# prints TEXT ARGUMENT...: succeeds if ncmpidump prints exactly this text, and nothing on standard
+# error.
 prints() {
     local text=$1
     shift

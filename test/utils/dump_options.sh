@@ -1,5 +1,5 @@
 #!/bin/bash
-# Options one by one, dates, and where ncmpidump differs from ncdump on purpose.
+# Tests every option of ncmpidump, dates, and the intended differences from ncdump.
 . "${srcdir:-.}/test/utils/dump_lib.sh"
 need ncgen
 
@@ -51,8 +51,8 @@ END
 END
 }
 
-check "-h: the header" prints "$(header; echo '}')" -h "$work/t.nc"
-check "-c: coordinates" prints "$(header; cat <<'END'
+check "-h: prints only the header" prints "$(header; echo '}')" -h "$work/t.nc"
+check "-c: prints coordinates" prints "$(header; cat <<'END'
 data:
 
  time = 0.5, 1 ;
@@ -61,7 +61,7 @@ data:
 }
 END
 )" -c "$work/t.nc"
-check "-v: variables, a comma in a name escaped" prints "$(header; cat <<'END'
+check "-v: selects variables; a comma in a name is escaped" prints "$(header; cat <<'END'
 data:
 
  sc = 1.12 ;
@@ -70,11 +70,11 @@ data:
 }
 END
 )" -v 'x\,y,sc' "$work/t.nc"
-check "-v: the last list holds" prints "$(header; printf 'data:\n\n bad = 1, 2 ;\n}\n')" \
+check "-v: the last list takes precedence" prints "$(header; printf 'data:\n\n bad = 1, 2 ;\n}\n')" \
     -v sc -v bad "$work/t.nc"
-check "-c and -v: what is in both" prints "$(header; printf 'data:\n\n time = 0.5, 1 ;\n}\n')" \
+check "-c and -v: print variables that both select" prints "$(header; printf 'data:\n\n time = 0.5, 1 ;\n}\n')" \
     -v time,sc -c "$work/t.nc"
-check "-t: dates, of bounds too" prints "$(header ' // "2000-01-01 12", "2000-01-03 06"'; cat <<'END'
+check "-t: prints dates, of bounds too" prints "$(header ' // "2000-01-01 12", "2000-01-03 06"'; cat <<'END'
 data:
 
  time = "2000-01-01 12", "2000-01-02" ;
@@ -87,18 +87,18 @@ data:
 }
 END
 )" -t -v time,edges,far "$work/t.nc"
-check "-i: with a T" prints "$(header ' // "2000-01-01T12", "2000-01-03T06"'; cat <<'END'
+check "-i: prints dates with a T" prints "$(header ' // "2000-01-01T12", "2000-01-03T06"'; cat <<'END'
 data:
 
  time = "2000-01-01T12", "2000-01-02" ;
 }
 END
 )" -i -v time "$work/t.nc"
-check "-f: a scalar has no index" prints "$(header; printf 'data:\n\n sc = 1.12;  // sc\n    }\n')" \
+check "-f: prints no index for a scalar" prints "$(header; printf 'data:\n\n sc = 1.12;  // sc\n    }\n')" \
     -f c -v sc "$work/t.nc"
-check "-n: a name" prints "$(header | sed '1s|.*|netcdf \\1\\ n\\:/ {|'; echo '}')" \
+check "-n: sets the dataset's name" prints "$(header | sed '1s|.*|netcdf \\1\\ n\\:/ {|'; echo '}')" \
     -h -n '1 n:/' "$work/t.nc"
-check "-s: the format as an attribute" prints "$(header; cat <<'END'
+check "-s: prints the format as an attribute" prints "$(header; cat <<'END'
 
 // global attributes:
 		:_Format = "classic" ;
@@ -109,9 +109,9 @@ END
 kind() {
     "$random" "$1" 1 "$work/r.nc" && prints "$2" -k "$work/r.nc"
 }
-check "-k: CDF-1" kind 1 classic
-check "-k: CDF-2" kind 2 '64-bit offset'
-check "-k: CDF-5" kind 5 cdf5
+check "-k: prints CDF-1" kind 1 classic
+check "-k: prints CDF-2" kind 2 '64-bit offset'
+check "-k: prints CDF-5" kind 5 cdf5
 
 says() {
     local pattern=$1
@@ -122,21 +122,23 @@ check "--help explains every option" says '^  -l LENGTH' --help
 check "--version" says '^ncmpidump (PnetCDF) [0-9]' --version
 check "-V" says '^ncmpidump (PnetCDF) [0-9]' -V
 
-# wrong ARGUMENT...: status 1, nothing on standard output, and the usage.
+# wrong ARGUMENT...: succeeds if ncmpidump exits with status 1 and prints only the usage, on
+# standard error.
 wrong() {
     local status=0
     "$dump" "$@" >"$work/out" 2>"$work/err" || status=$?
     [ $status = 1 ] && ! [ -s "$work/out" ] && grep -q '^Usage: ncmpidump ' "$work/err"
 }
-check "an unknown option" wrong -Z "$work/t.nc"
-check "an unknown word" wrong --nonsense "$work/t.nc"
-check "an option without its argument" wrong -v
-check "no file" wrong
-check "two files" wrong "$work/t.nc" "$work/t.nc"
+check "an unknown short option is refused" wrong -Z "$work/t.nc"
+check "an unknown long option is refused" wrong --nonsense "$work/t.nc"
+check "a missing argument of an option is refused" wrong -v
+check "a missing file name is refused" wrong
+check "two file names are refused" wrong "$work/t.nc" "$work/t.nc"
 for option in '-b x' '-f x' '-l 9' '-l 1x' '-l 99999999999999' '-p 0' '-p 21' '-p 3,' '-p 3,x' '-p ,4'; do
-    check "refused: $option" wrong $option "$work/t.nc"
+    check "an invalid option is refused: $option" wrong $option "$work/t.nc"
 done
-# Time in proportion to what is shown: were it to its square, this would take minutes.
+# The time must be proportional to the number of variables. With a quadratic algorithm, this test
+# would take minutes.
 many_variables() {
     awk 'BEGIN { print "netcdf many { dimensions: x = 2 ; variables:"
         for (i = 0; i < 100000; i++) printf "float v%d(x) ; v%d:units = \"m\" ;\n", i, i
@@ -144,6 +146,6 @@ many_variables() {
         timeout $((10 * ${NCMPI_TEST_TIME_SCALE:-1})) "$dump" -h "$work/many.nc" >"$work/many.out" &&
         [ "$(grep -c ':units' "$work/many.out")" = 100000 ]
 }
-check "a header of 10^5 variables is shown at once" many_variables
-check "no MPI library is loaded" sh -c '! ldd "$1" | grep -i mpi' - "$dump"
+check "a header of 10^5 variables is printed quickly" many_variables
+check "ncmpidump needs no MPI library" sh -c '! ldd "$1" | grep -i mpi' - "$dump"
 finish

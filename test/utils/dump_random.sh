@@ -1,18 +1,19 @@
 #!/bin/bash
-# ncmpidump against ncdump, byte for byte, on random files: all types, formats and
-# options that both have. DUMP_SEED is the first seed, DUMP_SEEDS how many there are.
+# Compares the output of ncmpidump with that of ncdump, byte for byte, for random files in each
+# format and with options that both tools have. DUMP_SEED is the first seed, and DUMP_SEEDS the
+# number of seeds.
 . "${srcdir:-.}/test/utils/dump_lib.sh"
 need ncdump
 seed=${DUMP_SEED:-1} seeds=${DUMP_SEEDS:-4}
 echo "# seeds from $seed on"
 
-# Two differences that are wanted: ncdump gives a scalar's full comment an index, which is
-# not initialised, and breaks rows of text at newlines.
+# Removes two intended differences from ncdump's output: with full comments, ncdump prints an
+# uninitialised index for a scalar, and it breaks rows of text at newlines.
 mend() {
     sed -E 's,(// (\\9)?scalar.*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'
 }
 
-# same FORMAT OPTION...: for every seed.
+# same FORMAT OPTION...: compares the outputs of both tools for every seed.
 same() {
     local format=$1 i
     shift
@@ -28,7 +29,7 @@ same() {
 for format in 1 2 5; do
     for options in '' -h -c '-b c' '-b f' '-f c' '-f f' '-b c -f f' '-p 9,17' '-p 3' \
         '-l 10' '-l 53' '-n a.b -l 1000'; do
-        check "CDF-$format, options '$options'" same $format $options
+        check "random files of CDF-$format are printed correctly, options '$options'" same $format $options
     done
 done
 finish

@@ -1,12 +1,13 @@
 #!/bin/bash
-# What ncmpidump prints makes, by ncgen, a file with the same contents: one with every
-# type, and real data, of those the variables that fit a quick test; all of them with
-# DUMP_ALL=1 (make check-slow).
+# Converts files to CDL with ncmpidump, and back with ncgen. The contents must not change. The test
+# uses a file with every type, and real data sets. From the real data sets, the test converts only
+# variables that are small enough for a quick test, unless DUMP_ALL=1 is set (make check-slow).
 . "${srcdir:-.}/test/utils/dump_lib.sh"
 need ncgen ncdump
 data=${DUMP_DATA:-/usr/share/ferret-vis/data}
 
-# round FILE KIND [VARIABLE,...]: to CDL and back, as ncdump sees it.
+# round FILE KIND [VARIABLE,...]: succeeds if, according to ncdump, the file that ncgen creates from
+# the text has the same contents as FILE.
 round() {
     local file=$1 kind=$2 part=()
     [ $# -lt 3 ] || part=(-v "$3")
@@ -17,7 +18,7 @@ round() {
         cmp "$work/before" "$work/after"
 }
 
-# The variables of fewer than a million elements, as a list.
+# small_variables FILE: prints a list of the variables with fewer than a million elements.
 small_variables() {
     "$dump" -h "$1" | awk -v most=1000000 '
         $2 == "=" && /;$|currently/ && !/:/ { size[$1] = $3 == "UNLIMITED" ? substr($6, 2) : $3 }
@@ -30,8 +31,8 @@ small_variables() {
         END { print list }'
 }
 
-# Every type, and text and values that need care; but int64, which ncgen 4.9 takes for
-# int in CDF-5.
+# A file with every type, and with text and values that are hard to convert. int64 is omitted,
+# because ncgen 4.9 reads it as int in CDF-5.
 cat >"$work/types.cdl" <<'END'
 netcdf types {
 dimensions: time = UNLIMITED ; n = 6 ; x\ y\# = 3 ;
@@ -68,7 +69,7 @@ done
 for kind in classic '64-bit offset' cdf5; do
     cdl=types
     [ "$kind" != cdf5 ] || cdl=types5
-    check "every type, $kind" eval \
+    check "every type survives a round trip, $kind" eval \
         'ncgen -k "$kind" -o "$work/types.nc" "$work/$cdl.cdl" && round "$work/types.nc" "$kind"'
 done
 

@@ -1,5 +1,5 @@
-/* foreign_write LAYOUT NAME SUBFILES [WRONG]: test/blob/foreign_make.h tells what it
- * makes. */
+/* foreign_write LAYOUT NAME SUBFILES [WRONG]: writes a dataset in the subfile layout of
+ * another library. test/blob/foreign_make.h describes the arguments. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# ncmpigen: what it makes of a text is what ncgen makes of it, and what the text was made of;
-# programs make the same; errors tell the place.
+# Tests ncmpigen. It must create the same file as ncgen, and restore a file from the text that
+# ncmpidump printed. The C and Fortran programs that it generates must create the same file. If the
+# text is invalid, the error message must contain the line and column, and no file may remain.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 gen=$PWD/ncmpigen
 dump=$PWD/ncmpidump
@@ -27,12 +28,12 @@ data:
 END
 for kind in 1 2 5; do
     made() { status 0 "$gen" -k $kind -o t$kind.nc t.cdl && status 0 "$OLDPWD/ncvalidator" --no-notes t$kind.nc; }
-    check "CDF-$kind" made
+    check "CDF-$kind: CDL is converted to a file" made
     if type ncgen >/dev/null 2>&1; then
         ncgen_too() {
             ncgen -k nc$((kind * kind == 25 ? 5 : kind * 3)) -o n.nc t.cdl && status 0 "$OLDPWD/cdfdiff" n.nc t$kind.nc
         }
-        check "CDF-$kind: ncgen makes the same" ncgen_too
+        check "CDF-$kind: ncgen makes the same file" ncgen_too
     fi
 done
 round() {
@@ -45,8 +46,9 @@ round() {
         done
     done
 }
-check "random files through text and back" round
-# Others have names, whole numbers or empty attributes that ncgen does not take or mistakes.
+check "random files survive a round trip through CDL" round
+# Uses only seeds whose files contain no names, integers or empty attributes that ncgen rejects or
+# misreads.
 random_as_ncgen() {
     local format seed
     for format in 1 2; do
@@ -58,32 +60,33 @@ random_as_ncgen() {
     done
 }
 if type ncgen >/dev/null 2>&1; then
-    check "ncgen makes the same of random files" random_as_ncgen
+    check "ncgen makes the same random files" random_as_ncgen
 fi
-check "from standard input" eval '"$gen" -o p.nc <t.cdl && status 0 "$OLDPWD/cdfdiff" p.nc t1.nc'
-check "-b: the name of the dataset" eval '"$gen" -b t.cdl && cmp t.nc t1.nc'
-check "without options only a check" eval 'status 0 "$gen" t.cdl && [ ! -s out ]'
+check "CDL is read from standard input" eval '"$gen" -o p.nc <t.cdl && status 0 "$OLDPWD/cdfdiff" p.nc t1.nc'
+check "-b: uses the name in the CDL" eval '"$gen" -b t.cdl && cmp t.nc t1.nc'
+check "without options the CDL is only checked" eval 'status 0 "$gen" t.cdl && [ ! -s out ]'
 
 c_program() {
     "$gen" -c -o m.c t.cdl && $MPICC -Wall -Wextra -Werror -I"$OLDPWD/include" -o m m.c "$OLDPWD/libpnetcdf.la" 2>/dev/null ||
         $MPICC -Wall -Wextra -Werror -I"$OLDPWD/include" -o m m.c -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
     rm -f t.nc && ./m && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
 }
-# fortran_program LANGUAGE SUFFIX
+# fortran_program LANGUAGE SUFFIX: generates, compiles and runs a Fortran program, which must create
+# the same file.
 fortran_program() {
     "$gen" -l "$1" -o "m.$2" t.cdl && $MPIF90 -I"$OLDPWD/include" -o mf "m.$2" -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
     rm -f t.nc && ./mf && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
 }
 if [ -n "${MPICC-}" ] && [ -e "$OLDPWD/.libs/libpnetcdf.so" ]; then
-    check "the C program makes the same" c_program
+    check "the generated C program makes the same file" c_program
     if [ -e "$OLDPWD/include/pnetcdf.inc" ]; then
         MPIF90=${MPICC/mpicc/mpif90}
-        check "the Fortran 90 program makes the same" fortran_program f90 f90
-        check "the Fortran 77 program makes the same" fortran_program f77 f
+        check "the generated Fortran 90 program makes the same file" fortran_program f90 f90
+        check "the generated Fortran 77 program makes the same file" fortran_program f77 f
     fi
 fi
 
-# wrong PATTERN TEXT: refused with this, and nothing is left.
+# wrong PATTERN TEXT: succeeds if the text is rejected with this message, and no file remains.
 wrong() {
     printf '%s' "$2" >w.cdl
     refused 1 "^ncmpigen: w.cdl: line $1" "$gen" -o w.nc w.cdl && ! [ -e w.nc ]
@@ -91,14 +94,19 @@ wrong() {
 head='netcdf w { dimensions: x = 2 ; variables: int i(x) ; char c(x) ; byte b ;
 data:
 '
-check "too many values" wrong '3, column 12: more values' "$head i = 1, 2, 3 ; }"
-check "a value out of range" wrong '3, column 6: a value' "$head b = 300 ; }"
-check "text for numbers" wrong '3, column 6: text' "$head i = \"a\" ; }"
-check "numbers for text" wrong '3, column 6: a value' "$head c = 1 ; }"
-check "no such variable" wrong "3, column 2: there is no variable 'q'" "$head q = 1 ; }"
-check "no value" wrong "3, column 6: ',' stands" "$head i = , ; }"
-check "something behind the end" wrong "3, column 12: 'x'" "$head i = 1 ; } x"
-check "missing file" refused 1 'No such file' "$gen" -o w.nc missing.cdl
+check "too many values are refused" wrong "3, column 12: variable 'i' has more values" "$head i = 1, 2, 3 ; }"
+check "a value out of range is refused" wrong "3, column 6: invalid value for variable 'b'" "$head b = 300 ; }"
+check "text for a number is refused" wrong '3, column 6: text' "$head i = \"a\" ; }"
+check "a number for text is refused" wrong "3, column 6: invalid value for variable 'c'" "$head c = 1 ; }"
+check "values of an unknown variable are refused" wrong "3, column 2: no variable is named 'q'" "$head q = 1 ; }"
+check "a missing value is refused" wrong "3, column 6: unexpected ','" "$head i = , ; }"
+check "text after the end is refused" wrong "3, column 12: unexpected 'x'" "$head i = 1 ; } x"
+own_text() {
+    cp t.cdl own.cdl && refused 1 'the output file is the CDL input file' "$gen" -o own.cdl own.cdl && cmp t.cdl own.cdl &&
+        ln -s own.cdl link.cdl && refused 1 'the output file is the CDL input file' "$gen" -o link.cdl own.cdl && cmp t.cdl own.cdl
+}
+check "output over the input is refused" own_text
+check "a missing file is an error" refused 1 'No such file' "$gen" -o w.nc missing.cdl
 truncated() {
     local length size
     size=$(wc -c <t.cdl)
@@ -107,7 +115,7 @@ truncated() {
         refused 1 '^ncmpigen: w.cdl: line [0-9]+, column [0-9]+: ' "$gen" -o w.nc w.cdl && ! [ -e w.nc ] || return
     done
 }
-check "cut anywhere" truncated
+check "truncated CDL is refused" truncated
 corpus() {
     local file
     for file in "$here"/test/fuzz/cdl-corpus/bad-*; do
@@ -118,14 +126,14 @@ corpus() {
         [ $? -le 1 ] || return
     done
 }
-check "hostile texts" corpus
-# 4 million numbers in less memory than they take.
+check "hostile CDL is refused" corpus
+# Reading four million numbers must require less memory than the numbers occupy.
 bounded() {
     { echo 'netcdf l { dimensions: x = 4000000 ; variables: double d(x) ; data: d ='
       yes 1.5, | head -n 3999999; echo '2 ; }'; } >l.cdl
     (ulimit -d 16384 && status 0 "$gen" -o l.nc l.cdl) && [ "$(stat -c %s l.nc)" -gt 32000000 ]
 }
-check "memory does not grow with the data" bounded
+check "memory does not depend on the amount of data" bounded
 if [ -e "$OLDPWD/test/support/.libs/fault.so" ]; then
     full() {
         status 1 env LD_PRELOAD="$OLDPWD/test/support/.libs/fault.so" NCMPI_FAULT="write:2+:ENOSPC:*f.nc" \

@@ -1,14 +1,15 @@
 #!/bin/bash
-# Random definitions and values of all types in CDL: ncmpigen and ncgen make the same of
-# them, ncmpidump and ncdump show the same, text and copies come back as they were.
-# CDL_SEED is the first seed, CDL_SEEDS how many there are.
+# Tests the tools on random CDL text with definitions and values of all types. ncmpigen and ncgen
+# must create equal files, and ncmpidump and ncdump must print the same text. Converting a text to a
+# file and back, or copying a file to another format and back, must not change it. CDL_SEED is the
+# first seed, and CDL_SEEDS the number of seeds.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 bin=$PWD
 seed=${CDL_SEED:-1} seeds=${CDL_SEEDS:-8}
 echo "# seeds from $seed on"
 cd "$work" || exit 99
 
-# A scalar of text, and rows that are broken at newlines: see dump_random.sh.
+# Removes the intended differences from ncdump's output: see dump_random.sh.
 mend() {
     sed -E 's,(// (\\9)?scalar.*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'
 }
@@ -23,7 +24,7 @@ through_text() {
 }
 through_copies() {
     local format smallest=5
-    # the types of CDF-1 and CDF-2
+    # CDF-1 and CDF-2 lack the types of CDF-5
     "$bin/ncmpidump" -h r.nc | grep -qaiE '^	(ubyte|u?short|u?int|u?int64) |[0-9](ub|us|u|ll|ull)\b' || smallest=1
     for format in 1 2 5; do
         [ $format -ge $smallest ] || continue
@@ -40,11 +41,11 @@ as_ncgen() {
         status 0 "$bin/cdfdiff" n.nc g.nc
 }
 for ((i = seed; i < seed + seeds; i++)); do
-    check "seed $i: through text" through_text $i
-    check "seed $i: through copies" through_copies $i
+    check "seed $i: survives a round trip through CDL" through_text $i
+    check "seed $i: survives copies" through_copies $i
     if type ncdump ncgen >/dev/null 2>&1; then
-        check "seed $i: shown as ncdump does" as_ncdump $i
-        check "seed $i: made as ncgen does" as_ncgen $i
+        check "seed $i: ncmpidump and ncdump agree" as_ncdump $i
+        check "seed $i: ncmpigen and ncgen agree" as_ncgen $i
     fi
 done
 finish

@@ -1,6 +1,7 @@
 #!/bin/bash
-# ncmpigen: every way of writing that CDL has, as ncgen takes it; what is not of the classic
-# model is refused in so many words, and a text cut at any byte is told with its place.
+# Tests ncmpigen's parser. It must accept every CDL notation and interpret it as ncgen does. If the
+# input uses a feature that the classic model lacks, the error must name the feature. If the input
+# is truncated at any byte, the error must contain the line and column.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 gen=$PWD/ncmpigen dump=$PWD/ncmpidump diff=$PWD/cdfdiff
 cd "$work" || exit 99
@@ -31,18 +32,18 @@ data:
  größe = 1, 2, 3 ; odd\ name = 1, 2 ; all = 1, 2, 3, 4 ; scalar = 42 ;
 }
 END
-check "every way of writing" status 0 "$gen" -o s.nc s.cdl
+check "all syntax is accepted" status 0 "$gen" -o s.nc s.cdl
 if type ncgen >/dev/null 2>&1; then
     as_ncgen() { ncgen -k nc5 -o n.nc s.cdl && status 0 "$diff" n.nc s.nc; }
-    check "ncgen makes the same" as_ncgen
+    check "ncgen makes the same file" as_ncgen
 else
-    skip "ncgen makes the same" "no ncgen"
+    skip "ncgen makes the same file" "no ncgen"
 fi
 back() { "$dump" -p 9,17 s.nc | status 0 "$gen" -o r.nc && status 0 "$diff" s.nc r.nc; }
-check "through text and back" back
+check "all syntax survives a round trip through CDL" back
 
-# In which ncgen 4.9 goes astray: int64 in CDF-5, \x, hexadecimal attributes, whole numbers
-# of more than 32 bits for doubles, empty text.
+# Notations that ncgen 4.9 misreads: int64 in CDF-5, \x, hexadecimal attributes, integers of more
+# than 32 bits for double variables, and empty text.
 cat >o.cdl <<'END'
 netcdf o { dimensions: x = 2 ; variables: int64 l(x) ; double d(x) ; char c(x) ; d:h = 0x1F, 017 ;
  :empty = "" ; data: l = -9223372036854775808, 9223372036854775807 ; d = 4294967296, -5000000000 ;
@@ -70,34 +71,35 @@ data:
 }
 END
 others() { "$gen" -o o.nc o.cdl && "$dump" -p 9,17 o.nc | diff - o.want; }
-check "values that ncgen mistakes" others
+check "values that ncgen misreads are read correctly" others
 storage() {
     printf '%s' 'netcdf a { variables: int v ; v:_Storage = "chunked" ; v:_ChunkSizes = 1 ;
         :_Format = "64-bit offset" ; :_NCProperties = "x" ; v:a = 1 ; }' >a.cdl
     status 0 "$gen" -o a.nc a.cdl && [ "$("$dump" -k a.nc)" = "64-bit offset" ] &&
         ! "$dump" -h a.nc | grep _ && "$dump" -h a.nc | grep 'v:a = 1'
 }
-check "how netCDF-4 stores is left out" storage
+check "netCDF-4's storage attributes are ignored" storage
 
-# wrong PATTERN TEXT: refused with this place and word, and nothing is left.
+# wrong PATTERN TEXT: succeeds if the text is rejected with this position and message, and no file
+# remains.
 wrong() {
     printf '%s' "$2" >w.cdl
     refused 1 "^ncmpigen: w.cdl: line $1" "$gen" -o w.nc w.cdl && ! [ -e w.nc ]
 }
 v='netcdf w { variables: int v ; '
-check "a group" wrong '2, column 1: groups' "$v
+check "a group is refused" wrong '2, column 1: groups' "$v
 group: g { } }"
-check "types" wrong '1, column 12: .*types' 'netcdf w { types: int(*) t ; variables: t v ; }'
-check "a string" wrong "1, column 31: 'string'" "${v}string s ; }"
-check "a type that is none" wrong "1, column 31: 'text' is no type" "${v}text s ; }"
-check "braces in data" wrong "1, column 41: '\{'" "${v}data: v = { 1 } ; }"
-check "text that does not end" wrong "1, column 37: a quote" "${v}v:a = \"x ; }"
-check "a comment that does not end" wrong "1, column 31: a comment" "$v/* x ; }"
-check "two unlimited dimensions" wrong '1, column 40: ' \
+check "user-defined types are refused" wrong '1, column 12: .*types' 'netcdf w { types: int(*) t ; variables: t v ; }'
+check "type string is refused" wrong "1, column 31: type 'string'" "${v}string s ; }"
+check "an unknown type is refused" wrong "1, column 31: 'text' is not a type" "${v}text s ; }"
+check "braces in data are refused" wrong "1, column 41: unexpected '\{'" "${v}data: v = { 1 } ; }"
+check "unterminated text is refused" wrong "1, column 37: unterminated string" "${v}v:a = \"x ; }"
+check "an unterminated comment is refused" wrong "1, column 31: unterminated comment" "$v/* x ; }"
+check "two unlimited dimensions are refused" wrong '1, column 40: ' \
     'netcdf w { dimensions: t = UNLIMITED ; u = UNLIMITED ; }'
-check "what the format has not" refused 1 'line 5, column' "$gen" -k 1 -o w.nc s.cdl
+check "a type that the format lacks is refused" refused 1 'line 5, column' "$gen" -k 1 -o w.nc s.cdl
 
-# No byte at which a text can be cut without a word; blanks behind its last brace apart.
+# Truncates the text at every byte up to its last brace. Each truncated text must be rejected.
 cut_everywhere() {
     local text length got bad=0
     text=$(<s.cdl)
@@ -108,9 +110,9 @@ cut_everywhere() {
         [ ! -e w.nc ] && [ $bad = 0 ] || { echo "cut at $length: $got"; return 1; }
     done
 }
-check "cut at every byte" cut_everywhere
+check "CDL truncated at any byte is refused" cut_everywhere
 
-# From a pipe too: 32 MB of numbers in 16 MiB.
+# Reads 32 MB of numbers from a pipe, using at most 16 MiB of memory.
 piped() {
     {
         echo 'netcdf l { dimensions: x = 4000000 ; variables: double d(x) ; data: d ='
@@ -118,5 +120,5 @@ piped() {
         echo '2 ; }'
     } | (ulimit -d 16384 && "$gen" -o l.nc) && [ "$(stat -c %s l.nc)" -gt 32000000 ]
 }
-check "memory does not grow with what comes through a pipe" piped
+check "memory does not depend on the amount of data read from a pipe" piped
 finish

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The tools on a dataset whose values are in frames: they read what the program writes without the hint,
-# tell what is damaged by file, variable and record, and ncmpijoin --compact takes back what nothing
-# refers to.
+# Tests the tools on a dataset in subfiles whose values are compressed in frames. They must read the
+# values that the program writes without compression, report the file, variable and record of any
+# damage, and never crash or hang on damaged files. ncmpijoin --compact must reclaim unreferenced
+# bytes, and must not lose a value if a write fails or the process is killed.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 . "$here/test/support/launch.sh"
 trap 'launch_kill; rm -rf "$work"' EXIT
@@ -35,9 +36,12 @@ alike() {
 
 # ---- damage ----
 
-# where VARIABLE: its offset in the first subfile; that of `frames` is the log's.
+# where VARIABLE: prints the variable's offset in the first subfile. The variable `frames` contains
+# the log of frames.
 where() { "$PWD/ncoffsets" "$b.0000" | awk -v v=" $1(" 'index($0, v) { print $1; exit }'; }
-# number OFFSET, in the file; word OFFSET VALUE
+# number OFFSET: prints the 64-bit number at the offset. word OFFSET VALUE: stores one there.
+# page_at OFFSET: prints the page offset that is stored at OFFSET, without its check bits.
+page_at() { echo $(($(number "$1") & 0xffffffffffff)); }
 number() { od -An -tx1 -j"$1" -N8 "$b.0000" | tr -d ' \n' | sed 's/^/0x/'; }
 word() {
     local hex
@@ -48,16 +52,17 @@ flip() {
     printf "\\x$(printf %02x $((0x$(od -An -tx1 -j"$1" -N1 "$b.0000" | tr -d ' ') ^ 85)))" |
         dd of="$b.0000" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
-# chain VARIABLE [RECORD]: the offset of the chain of its first blob, by the table.
+# chain VARIABLE [RECORD]: prints the offset of the chain of frames for the first blob of the
+# record, which it finds through the table.
 chain() {
     local record=${2-0} level=0 log page
     log=$(where frames)
     while [ $(((2 << level) - 2)) -lt "$record" ]; do level=$((level + 1)); done
-    page=$(number $(($(where "$1") + 8 * level)))
+    page=$(page_at $(($(where "$1") + 8 * level)))
     echo $((log + $(number $((log + page + (record + 1 - (1 << level)) * blobs * 16)))))
 }
-# told PATTERN: all tools tell, and none makes a file.
-told() {
+# Succeeds if every tool reports an error whose message matches PATTERN, and none creates a file.
+all_refuse() {
     rm -f "$o"
     refused 1 "$1" "$join" "$b" "$o" && ! [ -e "$o" ] && refused 1 "$1" launch 2 "$join" -c "$b" "$o" &&
         [ "$(ls "$work" | grep -c 'o.nc')" = 0 ] && status 1 "$dump" "$b" && grep -qE "$1" "$work/err" &&
@@ -66,29 +71,30 @@ told() {
 place="b.nc.0000: variable 'series', record 3"
 frame_damaged() {
     flip $(($(where frames) + $(number $(($(chain series 3) + 48)))))
-    told "$place: what process 0 wrote is not there: the checksum of a frame differs"
+    all_refuse "$place: the values that process 0 wrote are damaged: the checksum of a frame is wrong"
 }
 chain_damaged() {
     flip $(($(chain series 3) + 20))
-    told "$place: what process 0 wrote is not there: its chain of frames is damaged"
+    all_refuse "$place: the values that process 0 wrote are damaged: the chain of frames is damaged"
 }
 page=
 place_damaged() { # VALUE PATTERN
-    page=$(($(where frames) + $(number $(($(where series) + 16)))))
-    word $page "$1" && told "$place.*: $2"
+    page=$(($(where frames) + $(page_at $(($(where series) + 16)))))
+    word $page "$1" && all_refuse "$place.*: $2"
 }
-# A page that is not in the log has no records, but for those who count on them.
+# If the offset of a table page is outside the log, tools that need the page's records must report
+# an error.
 level_damaged() {
     word $(($(where series) + 16)) 1000000000
     rm -f "$o"
-    refused 1 "$place: its table of frames points outside of the log" "$join" "$b" "$o" && ! [ -e "$o" ] &&
+    refused 1 "$place: the offset of a page of its table is damaged" "$join" "$b" "$o" && ! [ -e "$o" ] &&
         status 1 "$validate" "$b" &&
-        grep -q "b.nc.0000: variable 'series': a page of its table is outside of the log" "$work/out" &&
+        grep -q "b.nc.0000: variable 'series': the offset of page 2 of its table is damaged" "$work/out" &&
         status 1 "$join" --compact "$b"
 }
 shared_page() {
     word $(($(where series) + 16)) "$(number $(($(where bytes) + 16)))"
-    status 1 "$validate" "$b" && grep -q 'a page of its table is where another one is' "$work/out" &&
+    status 1 "$validate" "$b" && grep -q 'the offset of page 2 of its table is damaged' "$work/out" &&
         status 1 "$join" -c "$b" "$o"
 }
 cut() {
@@ -96,14 +102,15 @@ cut() {
     size=$(stat -c %s "$b.0000")
     for n in $((size - 1)) $((size / 2)) $(($(where frames) + 4)) 1000; do
         head -c "$n" "$work/kept/b.nc.0000" >"$b.0000"
-        told "b.nc.0000: " || { echo "cut to $n"; return 1; }
+        all_refuse "b.nc.0000: " || { echo "cut to $n"; return 1; }
     done
 }
 foreign() {
     frame "$codec" "$work/f.nc" && cp "$work/f.nc.0000" "$b.0000" && rm "$work"/f.nc* &&
-        told "b.nc.0000: it is a subfile of another dataset, or of another run"
+        all_refuse "b.nc.0000: it is a subfile of another dataset or another run"
 }
-# An error, or the values; no tool crashes, or waits.
+# Damages random bytes. Each tool must either report an error or read the values as they are; none
+# may crash or hang.
 broken() {
     local i at size
     size=$(stat -c %s "$b.0000")
@@ -130,11 +137,12 @@ compacts() {
     chmod 640 "$b.0000"
     was=$(subfiles_size)
     status 0 "$@" "$join" -v --compact "$b" && now=$(subfiles_size) &&
-        [ "$(cat "$work/out")" = "$b: $((was - now)) bytes taken back" ] && [ "$now" -lt "$was" ] && only &&
+        [ "$(cat "$work/out")" = "$b: $((was - now)) bytes reclaimed" ] && [ "$now" -lt "$was" ] && only &&
         [ "$(stat -c %a "$b.0000")" = 640 ] && joins "$join" -c && reads &&
         status 0 "$join" -v --compact "$b" && grep -q ': 0 bytes' "$work/out" && joins "$join"
 }
-# The name has the exclusive or of the token's numbers, its last eight digits.
+# Creates a temporary file like one left by a killed ncmpijoin, which the next one must remove. The
+# last eight digits of its name are the exclusive or of the token's two numbers.
 leftover() {
     local low
     low=$(od -An -tx4 --endian=big -j20 -N4 "$b" | tr -d ' ')
@@ -147,8 +155,8 @@ failing() { # FAULT PATTERN
         cmp "$b.0000" "$work/kept/b.nc.0000" && joins "$join"
 }
 
-# Killed as soon as the new file of the first subfile, or of the second, is there: the old subfile stays, or
-# the new one has its name.
+# Kills ncmpijoin as soon as the replacement for the first or second subfile exists. Afterwards,
+# each subfile must be either the old one or the complete new one.
 killed() {
     local i pid
     for i in 0 1 0 1 0 1 0 1; do
@@ -171,43 +179,43 @@ if [ -z "$codecs" ]; then
     exit
 fi
 launch 3 "$write" "$d"
-for codec in $codecs; do check "$codec: the same values" alike "$codec"; done
-check "ncmpicopy and ncmpidiff" copies
+for codec in $codecs; do check "$codec: the joined file has the same values" alike "$codec"; done
+check "ncmpicopy and ncmpidiff read compressed subfiles" copies
 keep
 blobs=$(od -An -tu8 --endian=big -j32 -N8 "$b") blobs=$((blobs - blobs / 2))
-check "a frame is damaged" frame_damaged
+check "a damaged frame is refused" frame_damaged
 restore
-check "a chain is" chain_damaged
+check "a damaged chain is refused" chain_damaged
 restore
-check "a place in a table cannot be" place_damaged -1 "its table tells of places that cannot be"
+check "a negative offset in a table is refused" place_damaged -1 "its table has invalid offsets"
 restore
-check "... is outside of the log" place_damaged 1000000000000 "its chain of frames is outside of the log"
+check "an offset beyond the log in a table is refused" place_damaged 1000000000000 "its table has invalid offsets"
 restore
-check "... is that of another chain" eval 'place_damaged $(($(chain series 2) - $(where frames))) "its chain of frames is that of other values"'
+check "an offset of another chain in a table is refused" eval 'place_damaged $(($(chain series 2) - $(where frames))) "its table has invalid offsets"'
 restore
-check "a page is outside of the log" level_damaged
+check "a page beyond the log is refused" level_damaged
 restore
-check "two pages are at one place" shared_page
+check "two pages with one offset are refused" shared_page
 restore
-check "a log is cut off" cut
+check "a truncated log is refused" cut
 restore
-check "a subfile is of another run" foreign
+check "a subfile of another run is refused" foreign
 restore
 RANDOM=4711
-check "broken subfiles" broken
+check "damaged subfiles cause no crash" broken
 restore
-check "--compact" compacts
+check "--compact removes unused space" compacts
 restore
-check "... by two processes" compacts launch 2
+check "--compact works with two processes" compacts launch 2
 restore
-check "not an ordinary dataset" refused 1 'nothing to join' "$join" --compact "$d"
-check "no other options" eval 'status 1 "$join" --compact -f "$b" && grep -q "takes one dataset" "$work/err"'
+check "--compact refuses an ordinary dataset" refused 1 'nothing to join' "$join" --compact "$d"
+check "--compact refuses other options" eval 'status 1 "$join" --compact -f "$b" && grep -q "takes one dataset" "$work/err"'
 fault=$PWD/test/support/.libs/fault.so
 if [ -e "$fault" ]; then
-    check "full disk: the old subfile stays" failing "write:2+:ENOSPC:*compact-*" 'b.nc.0000.compact-'
-    check "no new name" failing "rename:1:EIO:*compact-*" 'b.nc.0000'
-    check "not on the device" failing "sync:1:EIO:*compact-*" 'b.nc.0000.compact-'
+    check "--compact on a full disk keeps the old subfile" failing "write:2+:ENOSPC:*compact-*" 'b.nc.0000.compact-'
+    check "--compact keeps the old subfile if the rename fails" failing "rename:1:EIO:*compact-*" 'b.nc.0000'
+    check "--compact keeps the old subfile if the sync fails" failing "sync:1:EIO:*compact-*" 'b.nc.0000.compact-'
 fi
-check "what a killed one has left is removed" leftover
-check "it is killed" killed
+check "--compact removes files of a killed one" leftover
+check "a killed --compact loses nothing" killed
 finish

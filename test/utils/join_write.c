@@ -1,6 +1,8 @@
-/* join_write FORMAT NAME [more]: writes a dataset of variables of all sorts; the values
- * depend on their places only, but on nothing of who writes them, so that two runs are
- * alike. `more`: opens it, adds a record and writes some values again. */
+/* join_write FORMAT NAME [more]: writes a dataset with variables of all types, which are
+ * distributed over the processes in different ways. Each value depends only on its
+ * position, not on the process that puts it, so the datasets of all runs can be compared.
+ * With `more`, opens an existing dataset, adds a record, and puts some values a second
+ * time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +99,8 @@ static void put(int varid, const MPI_Offset *start, const MPI_Offset *count)
         must(ncmpi_put_vara_int_all(ncid, varid, start, count, values), "put");
 }
 
-/* Columns of the last dimension, rows for odd types; one process has nothing. */
+/* For even i, puts blocks of rows. For odd i, puts blocks of columns, except on the last
+ * process, which puts nothing (unless it is the only one). */
 static void put_block(int i, int record)
 {
     int id = record < 0 ? blocks[i] : records[i];
@@ -109,7 +112,8 @@ static void put_block(int i, int record)
     put(id, start + (record < 0), count + (record < 0));
 }
 
-/* Every process has runs of one to four elements, all over the list. */
+/* Puts runs of one to four elements. Each process's runs are scattered over the
+ * variable. */
 static void put_irregular(int varid, int record)
 {
     static MPI_Offset starts[NIRREGULAR][2], counts[NIRREGULAR][2];

@@ -1,6 +1,7 @@
 #!/bin/bash
-# cdfdiff and ncmpidiff on netCDF-4 files: the classic twin is the same, what differs is told, by
-# one process and by several.
+# Tests cdfdiff and ncmpidiff on netCDF-4 files. A file must compare equal to the classic file with
+# the same contents. Differences must be reported, with the same output from one process and from
+# several.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 . "$here/test/support/launch.sh"
 trap 'launch_kill; rm -rf "$work"' EXIT
@@ -8,7 +9,8 @@ need ncgen nccopy
 bin=$PWD
 cd "$work" || exit 99
 
-# both STATUS ARGUMENT...: of cdfdiff, and of ncmpidiff on 1 and on 3 processes; all say the same.
+# both STATUS ARGUMENT...: succeeds if cdfdiff, and ncmpidiff on 1 and 3 processes, all exit with
+# this status and print the same output.
 both() {
     local n
     status "$1" "$bin/cdfdiff" "${@:2}" && cp out serial || return
@@ -24,7 +26,7 @@ twins() {
         if [ $kind = nc7 ]; then format=1; fi
         for ((seed = 1; seed < 30 && n < 2; seed++)); do
             "$random" $format $seed r.nc && nccopy -k $kind r.nc r4.nc 2>log || continue
-            # without record variables there are no records
+            # without record variables, the number of records is lost
             ! "$bin/ncoffsets" r.nc | grep -q 'record variables: 0' || continue
             n=$((n + 1))
             both 0 r.nc r4.nc && both 0 -b r4.nc r.nc || { echo "seed $seed"; return 1; }
@@ -32,9 +34,9 @@ twins() {
         [ $n = 2 ] || return
     done
 }
-check "random files and their classic twins" twins
+check "random files equal their classic twins" twins
 
-# make NAME KIND [SED-SCRIPT]
+# make_file NAME KIND [SED-SCRIPT]: creates a file from the CDL text below, after editing it.
 make_file() {
     sed -e "${3-}" >"$1.cdl" <<'E'
 netcdf t {
@@ -49,16 +51,16 @@ E
     ncgen -k "$2" -o "$1.nc" "$1.cdl"
 }
 make_file a classic && make_file b nc4 && make_file c nc7 || exit 1
-check "text as classic and as netCDF-4" eval 'both 0 a.nc b.nc && both 0 b.nc c.nc'
+check "netCDF-4 and classic text are equal" eval 'both 0 a.nc b.nc && both 0 b.nc c.nc'
 tells() {
     make_file other nc4 "$2" && both 1 a.nc other.nc && grep -qxF -e "$1" serial || { cat serial; return 1; }
 }
-check "a value" tells "variable a: 1 of 600 values differ" '/a = 1/s/4, 5/4.5, 5/'
-check "an attribute" tells "attribute a:u is \"m\", \"km\"" 's/"m"/"km"/'
-check "records" tells "dimension t has length 3, 4" 's/z = 1, 2, 3/&, 4/'
-check "a variable" tells "variable extra is in the second file only" 's/ int s ;/& int extra(y) ;/'
+check "a different value is reported" tells "variable a: 1 of 600 values differ" '/a = 1/s/4, 5/4.5, 5/'
+check "a different attribute is reported" tells "attribute a:u is \"m\" in the first file, \"km\" in the second" 's/"m"/"km"/'
+check "a different number of records is reported" tells "dimension t has length 3 in the first file, 4 in the second" 's/z = 1, 2, 3/&, 4/'
+check "a variable in one file only is reported" tells "variable extra exists only in the second file" 's/ int s ;/& int extra(y) ;/'
 
-# Of those without limit the model keeps one.
+# This file has several unlimited dimensions. The classic model allows only one.
 cat >u.cdl <<'E'
 netcdf u {
 dimensions: t = UNLIMITED ; u = UNLIMITED ; x = 5 ;
@@ -67,21 +69,21 @@ data: t = 1, 2 ; z = {1, 2, 3}, {4} ; w = {1}, {2}, {3}, {4}, {5, 6} ;
 }
 E
 ncgen -k nc4 -o u.nc u.cdl || exit 1
-check "several dimensions without limit" eval 'nccopy -d 3 u.nc v.nc && both 0 u.nc v.nc'
-check "likewise, against fixed ones" eval 'nccopy -u -k cdf5 u.nc v.nc && both 1 u.nc v.nc &&
-    grep -qx "1 of the definitions, and 0 of 3 variables, differ" serial && both 0 -d u.nc v.nc'
+check "several unlimited dimensions are compared" eval 'nccopy -d 3 u.nc v.nc && both 0 u.nc v.nc'
+check "unlimited dimensions are compared with fixed ones" eval 'nccopy -u -k cdf5 u.nc v.nc && both 1 u.nc v.nc &&
+    grep -qx "1 definitions and 0 of 3 variables differ" serial && both 0 -d u.nc v.nc'
 names() {
     sed '$s/}/group: g { variables: int inside ; } }/' u.cdl >g.cdl && ncgen -k nc4 -o g.nc g.cdl &&
         both 0 u.nc g.nc && grep -q '\(cdf\|ncmpi\)diff: g.nc: .*\<g\>' err && [ "$(wc -l <err)" = 1 ]
 }
-check "what is not compared is named" names
+check "objects that are not compared are named" names
 cut() { head -c 3000 b.nc >cut.nc && refused 2 'cdfdiff: cut.nc: ' "$bin/cdfdiff" a.nc cut.nc &&
     status 2 launch 3 "$bin/ncmpidiff" a.nc cut.nc && [ "$(grep -c '^ncmpidiff: cut.nc: ' err)" = 1 ]; }
-check "a file that was cut" cut
+check "a truncated file is refused" cut
 without() {
     NCMPI_NETCDF4=/nonexistent/libnetcdf.so refused 2 netCDF "$bin/cdfdiff" a.nc b.nc &&
         NCMPI_NETCDF4=/nonexistent/libnetcdf.so status 2 launch 3 "$bin/ncmpidiff" a.nc b.nc &&
         [ "$(grep -c '^ncmpidiff: b.nc: ' err)" = 1 ]
 }
-check "without netCDF-C" without
+check "without netCDF-C a netCDF-4 file is refused" without
 finish

@@ -1,14 +1,16 @@
 #!/bin/bash
-# netCDF-4 files: ncmpidump prints what ncdump does; what the classic model has no place for is
-# named; tools for classic files say that they are not for these.
+# Tests the tools on netCDF-4 files. ncmpidump must print what ncdump prints, and must name the
+# objects that the classic model cannot represent. Tools that support only classic files must name
+# the tool to use instead.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 need ncdump ncgen nccopy
 dump=$PWD/ncmpidump
 cd "$work" || exit 99
 
-# As ncmpidump differs from ncdump for classic files, too: see dump_random.sh.
+# Removes the intended differences from ncdump's output: see dump_random.sh.
 mend() { sed -E 's,(// (\\9)?scalar.*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'; }
-# alike FILE OPTION...: and nothing on standard error
+# alike FILE OPTION...: succeeds if ncdump and ncmpidump print the same text, and ncmpidump prints
+# nothing on standard error.
 alike() {
     local file=$1
     shift
@@ -16,7 +18,7 @@ alike() {
     ncdump "$@" "$file" | mend | diff -a - ours
 }
 
-# ---- what ncgen makes of text ----
+# ---- files that ncgen creates from text ----
 
 corpus() {
     local cdl n=0
@@ -27,12 +29,13 @@ corpus() {
     done
     [ $n -ge 14 ]
 }
-check "CDL of the examples, as netCDF-4" corpus nc4
-check "CDL of the examples, as its classic model" corpus nc7
+check "the examples' CDL is printed from netCDF-4 files" corpus nc4
+check "the examples' CDL is printed from classic-model files" corpus nc7
 
 # ---- random files, all types ----
 
-# The first three that nccopy takes: it wants a _FillValue to be of its variable's type.
+# Tests the first three seeds whose files nccopy accepts. nccopy rejects a _FillValue whose type
+# differs from the variable's.
 random_files() {
     local kind=$1 seed options n=0
     for ((seed = 1; seed < 30 && n < 3; seed++)); do
@@ -45,10 +48,10 @@ random_files() {
     done
     [ $n = 3 ]
 }
-check "random files of CDF-5's types" random_files nc4 5
-check "random files of the classic model" random_files nc7 1
+check "random files with CDF-5's types are printed" random_files nc4 5
+check "random files of the classic model are printed" random_files nc7 1
 
-# ---- dimensions without limit ----
+# ---- several unlimited dimensions ----
 
 cat >several.cdl <<'E'
 netcdf several {
@@ -67,14 +70,14 @@ several() {
     done
 }
 if ncgen -k nc4 -o several.nc several.cdl; then
-    check "several dimensions without limit" several
-    check "they are in JSON" matches '"w": \{' "$dump" -j several.nc
+    check "several unlimited dimensions are printed" several
+    check "several unlimited dimensions are printed as JSON" matches '"w": \{' "$dump" -j several.nc
 else
-    skip "several dimensions without limit" "ncgen cannot"
-    skip "they are in JSON" "ncgen cannot"
+    skip "several unlimited dimensions are printed" "ncgen cannot"
+    skip "several unlimited dimensions are printed as JSON" "ncgen cannot"
 fi
 
-# ---- how it is stored ----
+# ---- storage ----
 
 cat >stored.cdl <<'E'
 netcdf stored {
@@ -86,10 +89,10 @@ data: v = 1, 2, _, 4, 5, 6, 7 ; w = 1, 2, 3, 4, 5 ; b = 1, 2 ; c = 5, 4, 3, 2, 1
 }
 E
 ncgen -k nc7 -o stored.nc stored.cdl || exit 1
-check "filters, chunks, byte order: values" alike stored.nc
-check "-s: they are shown" alike stored.nc -s
+check "values with filters, chunks and byte order are printed" alike stored.nc
+check "-s: prints filters, chunks and byte order" alike stored.nc -s
 
-# ---- what does not fit ----
+# ---- objects that the classic model lacks ----
 
 cat >more.cdl <<'E'
 netcdf more {
@@ -111,11 +114,11 @@ names() {
     grep -q ' fits = 7, 8 ;' out && grep -q ' t = 1, 2, 3 ;' out && grep -q ':plain = "p"' out &&
         ! grep -q inside out
 }
-check "what does not fit is named, the rest is shown" names
+check "unsupported objects are named, the rest is printed" names
 
-# ---- no netCDF-C, and files that are broken ----
+# ---- without netCDF-C, and broken files ----
 
-check "without netCDF-C" env NCMPI_NETCDF4=/nonexistent/libnetcdf.so bash -c "
+check "without netCDF-C a netCDF-4 file is refused" env NCMPI_NETCDF4=/nonexistent/libnetcdf.so bash -c "
     . '$here/test/utils/tool_lib.sh'; refused 1 'netCDF' '$dump' '$work/stored.nc'"
 cut() {
     local size length
@@ -125,10 +128,10 @@ cut() {
         refused 1 '^ncmpidump: cut.nc: ' "$dump" cut.nc || { echo "$length bytes"; return 1; }
     done
 }
-check "a file that was cut" cut
-check "HDF5 behind a user block" eval '{ head -c 512 /dev/zero; cat stored.nc; } >user.nc; status 0 "$dump" -h user.nc'
+check "a truncated file is refused" cut
+check "HDF5 after a user block is recognized" eval '{ head -c 512 /dev/zero; cat stored.nc; } >user.nc; status 0 "$dump" -h user.nc'
 bin=$OLDPWD
-check "ncvalidator is for others" refused 2 'ncmpidump and h5dump' "$bin/ncvalidator" stored.nc
-check "so is ncoffsets" refused 1 'ncmpidump and h5dump' "$bin/ncoffsets" stored.nc
-check "so is ncmpigen" eval '! "$bin/ncmpigen" -k nc4 stored.cdl 2>err && grep -q "ncmpicopy -k nc4" err'
+check "ncvalidator refuses netCDF-4" refused 2 'ncmpidump or h5dump' "$bin/ncvalidator" stored.nc
+check "ncoffsets refuses netCDF-4" refused 1 'ncmpidump or h5dump' "$bin/ncoffsets" stored.nc
+check "ncmpigen refuses netCDF-4" eval '! "$bin/ncmpigen" -k nc4 stored.cdl 2>err && grep -q "ncmpicopy -k nc4" err'
 finish

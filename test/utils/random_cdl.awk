@@ -1,7 +1,7 @@
-# A random text in CDL, for CDF-5: awk -v seed=N -f random_cdl.awk. With ncgen=1 without
-# what ncgen 4.9 mistakes: int64, which it takes for int, names of attributes that begin with
-# _, \xff, NULs in attributes, and -0 in data, of which it keeps no sign.
-function random(n) { # 0 to n - 1; the same everywhere
+# Prints a random CDL text for CDF-5. Usage: awk -v seed=N -f random_cdl.awk. With -v ncgen=1, it
+# omits features that ncgen 4.9 misinterprets: int64 (read as int), attributes whose names begin
+# with _, \xff, NULs in attributes, and the sign of -0 in data.
+function random(n) { # returns 0 to n - 1, the same on every machine
     state = (state * 16807) % 2147483647
     return int(state / 2147483647 * n)
 }
@@ -11,7 +11,7 @@ function pick(list,    parts) {
 function name(i) {
     return sprintf(names[1 + random(nnames)], i)
 }
-# A value of a type: an extreme one, a special one, or any.
+# Returns an extreme, special or ordinary value of the type.
 function value(type,    any) {
     if (type == "char") return text(1)
     any = random(3)
@@ -26,7 +26,7 @@ function constant(type,    v) {
     if (type == "double" && v !~ /[.eEyN]/) return v "."
     return v suffix[type]
 }
-# So many bytes.
+# Returns a quoted text of n bytes.
 function text(n,    i, s) {
     for (s = ""; n > 0; n -= bytes[i]) {
         i = 1 + random(nletters)
@@ -35,7 +35,7 @@ function text(n,    i, s) {
     }
     return "\"" s "\""
 }
-# ncgen takes "data:" for the section.
+# Writes the name "data" so that ncgen does not mistake "data:" for the start of the data section.
 function mark(v) {
     return v == "data" && (ncgen || random(2)) ? v " " : v
 }
@@ -44,7 +44,7 @@ function attribute(owner, i,    type, n, list) {
     n = 1 + random(4)
     if (type == "char") {
         list = text(random(12))
-        # NULs at the end are not shown; of no text ncgen makes a NUL.
+        # Avoids trailing NULs, which are not printed, and empty text, which ncgen turns into a NUL.
         if (ncgen || list ~ /000"$/) sub(/"$/, "e\"", list)
     } else for (list = constant(type); n > 1; n--) list = list ", " constant(type)
     printf "\t\t%s:%s = %s ;\n", mark(owner), name("a" i), list

@@ -1,5 +1,6 @@
-/* Writes a random classic dataset: random_classic FORMAT SEED FILE [tame]. Names, types,
- * shapes and values are those with which a dump could go wrong. */
+/* random_classic FORMAT SEED FILE [tame]: writes a random classic dataset whose names,
+ * types, shapes and values are hard to print. `tame` omits features that CDL cannot
+ * represent. */
 #include <endian.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,16 +11,14 @@
 
 #include "cdf.h"
 #include "pnetcdf_constants.h"
+#include "splitmix.h"
 
 static uint64_t state;
-static bool tame; /* nothing that is lost on the way through CDL */
+static bool tame; /* set to omit features that CDL cannot represent */
 
 static uint64_t next(void)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix_next(&state);
 }
 
 static int below(int n)
@@ -80,7 +79,8 @@ static unsigned char any_char(void)
     return (unsigned char)(below(3) ? 'a' + below(26) : odd[below(sizeof odd - 1)]);
 }
 
-/* One external value; like: a value that others are near to, or NULL. */
+/* Stores a random value in its external form. If `like` is not NULL, it is a fill value,
+ * and some of the values are close to it. */
 static void put_value(unsigned char *to, int type, const unsigned char *like)
 {
     int size = cdf_type_size(type);
@@ -145,7 +145,7 @@ static void put_atts(struct cdf_header *h, int varid)
     if (below(6) == 0) put_att(h, varid, "_FillValue", any_type(h), 1 + below(2));
     bool real = type == NC_FLOAT || type == NC_DOUBLE;
     static const char *const formats[] = {"%9.4e", "%-12g", "<%g>", "%.12lg", "%.3f"};
-    int known = type == NC_FLOAT ? 5 : 4; /* ncdump cuts long texts of %f off */
+    int known = type == NC_FLOAT ? 5 : 4; /* ncdump truncates long results of %f */
     if (real && below(5) == 0) put_text_att(h, varid, "C_format", formats[below(known)]);
     if (type == NC_INT && below(5) == 0) put_text_att(h, varid, "C_format", "%05d");
 }
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     define(&h);
     h.numrecs = h.unlimited < 0 ? 0 : below(4);
     if (tame && (cdf_sum_records(&h) != NC_NOERR || h.nrecord_vars == 0)) h.numrecs = 0;
-    need(cdf_layout(&h, NULL, &(struct cdf_room){0}) == NC_NOERR, "layout");
+    need(cdf_layout(&h, NULL, &(struct cdf_padding){0}) == NC_NOERR, "layout");
 
     size_t size = (size_t)cdf_file_size(&h);
     unsigned char *file = calloc(1, size);

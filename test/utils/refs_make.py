@@ -1,4 +1,4 @@
-"""refs_make.py KIND NAME: datasets that are too large to be written as CDL."""
+"""refs_make.py KIND NAME: creates a dataset that is too large to be written in CDL."""
 import sys
 
 import netCDF4
@@ -12,7 +12,7 @@ def create(name):
 
 
 def many(name):
-    """A million records, of which the last one is put."""
+    """Creates a million records and puts only the last one."""
     d = create(name)
     d.createDimension("time", None)
     d.createDimension("x", 16)
@@ -22,7 +22,7 @@ def many(name):
 
 
 def huge(name):
-    """Values beyond 4 GiB in a file that has hardly any bytes."""
+    """Puts values beyond 4 GiB in a sparse file."""
     d = create(name)
     for dim, n in ("time", None), ("n", 262144), ("x", 7):
         d.createDimension(dim, n)
@@ -34,7 +34,8 @@ def huge(name):
 
 
 def fields(name):
-    """What ncmpicopy divides among processes: evenly, unevenly, by more than a frame, noise, one value."""
+    """Creates variables that ncmpicopy divides among processes in different ways: evenly,
+    unevenly, more than a frame for each, incompressible noise, and a single value."""
     rng = np.random.default_rng(4711)
     d = create(name)
     for dim, n in ("time", None), ("z", 4), ("y", 24), ("x", 64), ("col", 1001), ("wide", 65536):

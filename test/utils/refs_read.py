@@ -1,6 +1,8 @@
-"""refs_read.py [REFS DATASET[:VARIABLE,...]]...: Zarr, by the references, reads what netCDF4 reads of the
-dataset: dimensions, types, fill values, attributes and all values, bit for bit; the references have all variables,
-or these."""
+"""refs_read.py [REFS DATASET[:VARIABLE,...]]...
+
+Checks that Zarr reads through the references what netCDF4 reads from the dataset: dimensions,
+types, fill values, attributes and all values, bit for bit. The references must have exactly the
+given variables, or all variables of the dataset."""
 import sys
 
 import fsspec

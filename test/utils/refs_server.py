@@ -1,5 +1,7 @@
-"""refs_server.py FOLDER: serves its files over HTTP, ranges of bytes too, which http.server does not know; prints
-the port."""
+"""refs_server.py FOLDER
+
+Serves the files of a folder over HTTP and prints the port. Unlike http.server it supports ranges
+of bytes."""
 import http.server
 import os
 import sys

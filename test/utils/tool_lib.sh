@@ -1,4 +1,5 @@
-# For the tests of the tools: a folder to write in, and what a tool must do.
+# Functions for the tests of tools. They create a scratch directory ($work), and check exit statuses
+# and output.
 . "${srcdir:-.}/test/support/tap.sh"
 export LC_ALL=C
 here=$(cd "${srcdir:-.}" && pwd)
@@ -6,7 +7,7 @@ random=$PWD/test/utils/random_classic
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Ends the script, with its tests skipped, unless all these programs are there.
+# need PROGRAM...: skips the whole script unless all programs are installed.
 need() {
     local program
     for program; do
@@ -14,7 +15,8 @@ need() {
     done
 }
 
-# status N COMMAND...: its exit status is N; output in $work/out and $work/err.
+# status N COMMAND...: succeeds if the exit status is N. The output is left in $work/out and
+# $work/err.
 status() {
     local want=$1 got=0
     shift
@@ -23,14 +25,16 @@ status() {
     [ $got = "$want" ] || { echo "status $got, not $want: $*"; return 1; }
 }
 
-# refused N PATTERN COMMAND...: status N, and one line on standard error that matches.
+# refused N PATTERN COMMAND...: succeeds if the exit status is N and standard error is a single line
+# that matches.
 refused() {
     local want=$1 pattern=$2
     shift 2
     status "$want" "$@" && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "$pattern" "$work/err"
 }
 
-# says TEXT COMMAND...: succeeds and prints this text, and nothing else.
+# says TEXT COMMAND...: succeeds if the command prints exactly this text, and nothing on standard
+# error.
 says() {
     local text=$1
     shift
@@ -38,15 +42,15 @@ says() {
     printf '%s\n' "$text" | diff - "$work/out"
 }
 
-# matches PATTERN COMMAND...: succeeds, and a line of its output matches.
+# matches PATTERN COMMAND...: succeeds if the command succeeds and a line of its output matches.
 matches() {
     local pattern=$1
     shift
     "$@" >"$work/out" 2>"$work/err" && grep -qE -e "$pattern" "$work/out"
 }
 
-# usual TOOL WRONG-USAGE-STATUS: what all tools have: --help, --version, a man page that
-# tells of every option, and refusal of unknown ones.
+# usual TOOL WRONG-USAGE-STATUS: checks what all tools have in common: --help, --version, a manual
+# page that documents every option, and the rejection of unknown options.
 usual() {
     local tool=$1 wrong=$2 name option
     name=$(basename "$tool")

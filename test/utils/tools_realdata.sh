@@ -1,7 +1,8 @@
 #!/bin/bash
-# The tools on real files: ncmpidump prints what ncdump does, text makes the file again by
-# ncmpigen and by ncgen, copies in every format come back the same, all are valid.
-# REALDATA=all takes the large ones too, and NCAR's (make check-tools-realdata).
+# Tests the tools on real files. ncmpidump must print what ncdump prints; ncmpigen and ncgen must
+# restore the file from that text; a copy to any format and back must be identical to the original;
+# and all files must be valid. REALDATA=all (make check-tools-realdata) adds large files and NCAR's
+# files.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 bin=$PWD
 need ncdump ncgen
@@ -12,7 +13,8 @@ mapfile -t files < <(find ${REALDATA_DIR:-"${folders[@]}"} -type f -size -$size 
 [ ${#files[@]} -gt 0 ] || { echo "1..0 # SKIP no real data (Debian: ferret-datasets)"; exit 0; }
 cd "$work" || exit 99
 
-# ncdump gives a scalar's full comment an index, and breaks text at newlines: see dump_random.sh.
+# Removes the intended differences from ncdump's output (see dump_random.sh). Scalars are recognised
+# by name.
 scalars() {
     "$bin/ncmpidump" -h "$1" | sed -nE 's/^\t[a-z0-9]+ ([A-Za-z0-9_]+) ;$/\1/p' | paste -sd '|'
 }
@@ -25,8 +27,9 @@ dumps_alike() {
         cmp <("$bin/ncmpidump" $options "$1") <(ncdump $options "$1" | mend "$1") || return
     done
 }
-# There and back, through text; NULs at the ends of text attributes are not in it. ncgen
-# refuses whole numbers above 2^32 of real variables, as ncdump writes them.
+# Restores the file from the text, in which NULs at the ends of text attributes are lost. If ncgen
+# rejects the text, it must also reject ncdump's text, as it does if a floating-point variable has
+# an integer value above 2^32.
 by_ncgen() {
     rm -f n.nc
     ncgen -k "$2" -o n.nc g.cdl && status 0 "$bin/cdfdiff" n.nc g.nc && return
@@ -48,9 +51,9 @@ through_copies() {
 for file in "${files[@]}"; do
     kind=$("$bin/ncmpidump" -k "$file" 2>/dev/null) || continue
     name=$(basename "$file")
-    check "$name: valid" status 0 "$bin/ncvalidator" --no-notes "$file"
-    check "$name: dumped as ncdump does" dumps_alike "$file"
-    check "$name: through text" through_text "$file" "$kind"
-    check "$name: through copies" through_copies "$file"
+    check "$name: is valid" status 0 "$bin/ncvalidator" --no-notes "$file"
+    check "$name: ncmpidump and ncdump agree" dumps_alike "$file"
+    check "$name: survives a round trip through CDL" through_text "$file" "$kind"
+    check "$name: survives copies" through_copies "$file"
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# doc/slow.md: each of its commands, and the advice that it comes to; once it is followed
-# there is no such advice.
+# Runs every command in doc/slow.md. Each slow case must lead to the advice that the page quotes,
+# and no improved case may lead to it.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 . "$here/test/support/launch.sh"
 build=$PWD
@@ -12,7 +12,7 @@ need python3 gnuplot
 cp "$here/doc/slow/slow_cases.c" "$work"
 cd "$work" || exit 99
 
-# The page's commands, by the tree's own means.
+# Replaces installed commands in the page with those from the build tree.
 mpicc() {
     [ "$*" = '-o slow_cases slow_cases.c installed' ] && ln -s "$build/doc/slow/slow_cases" slow_cases
 }
@@ -21,7 +21,7 @@ mpiexec() { shift; launch "$@"; }
 ncmpitrace() { "$build/ncmpitrace" "$@"; }
 
 mapfile -t commands < <(sed -nE 's/^    \$ //p' "$here/doc/slow.md")
-# run PATTERN: the commands that match, in their order.
+# run PATTERN: runs the page's commands that match, in order.
 run() {
     local command n=0
     for command in "${commands[@]}"; do
@@ -31,13 +31,13 @@ run() {
     done
     [ $n -gt 0 ]
 }
-# rules TRACE: those that the advice goes by.
+# rules TRACE: prints the names of the rules that led to advice on this trace.
 rules() {
     "$build/ncmpitrace" -j "$1" | python3 -c '
 import json, sys
 print(*[a["rule"] for a in json.load(sys.stdin)["advice"]])'
 }
-# A busy machine may make any process late: once of three times will do.
+# On a busy machine, any process may be delayed, so one success in three attempts is sufficient.
 advised() {
     local try got
     for try in 1 2 3; do
@@ -62,13 +62,13 @@ not_advised() {
 }
 drawn() { [ "$(head -c 5 "$1.svg")" = '<?xml' ] && [ -e "$here/doc/slow/$1.svg" ]; }
 
-check "there are commands" [ ${#commands[@]} = 13 ]
-check "the program is built" run mpicc
-check "many small collective calls" advised records small-collective
-check "... posted" not_advised posted small-collective
-check "one process is late" advised late one-late
-check "... as much as the others" not_advised even one-late
-check "a header that grows" advised notes header-moves
-check "... with room" not_advised room header-moves
-for case in records late notes; do check "the picture of $case" drawn $case; done
+check "the page has 13 commands" [ ${#commands[@]} = 13 ]
+check "the example program compiles" run mpicc
+check "small collective calls are advised against" advised records small-collective
+check "posted small requests cause no advice" not_advised posted small-collective
+check "a late process is named" advised late one-late
+check "processes that are equally late cause no advice" not_advised even one-late
+check "a growing header is advised against" advised notes header-moves
+check "a header with space causes no advice" not_advised room header-moves
+for case in records late notes; do check "a picture of $case is drawn" drawn $case; done
 finish

@@ -1,12 +1,13 @@
 #!/bin/bash
-# What all tools have in common, by the table of doc/tools.md: that it names all of them, their
-# --help and version, what they say of wrong usage, that -h is help where it is free, no
-# colours outside of a terminal, and completion of every option.
+# Tests what all tools have in common. The table in doc/tools.md must list every tool, whether it
+# prints JSON, and its exit status after wrong usage. Each tool must have --help with examples,
+# --version and -V. It must also have -h for help, unless that letter has another meaning. No tool
+# may print colours unless its output is a terminal, and the shell must complete every option.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 export TERM=xterm
 unset NO_COLOR
 
-# TOOL JSON STATUS, from the table.
+# Writes a line "TOOL JSON STATUS" for each table row.
 sed -nE 's/^\| `([^`]*)` \|[^|]*\|[^|]*\| (yes)? ?\| ([12]) \|$/\1 \2 \3/p' "$here/doc/tools.md" |
     awk '{ print $1, NF == 3, $NF }' >"$work/tools"
 built() {
@@ -17,7 +18,8 @@ check "the table has every tool" built
 where() {
     if [ -x "$PWD/$1" ]; then echo "$PWD/$1"; else echo "$PWD/src/utils/$1/$1"; fi
 }
-# help_of TOOL: has examples, nothing on standard error, no escapes.
+# help_of TOOL: checks that --help prints examples, no escape sequences, no long lines, and nothing
+# on standard error.
 help_of() {
     local tool=$1
     status 0 "$tool" --help && ! [ -s "$work/err" ] && grep -q '^Examples:$' "$work/out" &&
@@ -27,7 +29,7 @@ version_of() {
     status 0 "$1" --version && [ -s "$work/out" ] && cp "$work/out" "$work/long" &&
         status 0 "$1" -V && diff "$work/long" "$work/out"
 }
-# -h is help, unless the tool has another.
+# -h must print the help, unless the tool uses this letter for another option.
 short_help() {
     "$1" --help | grep -qE '^ +-h' || return 0
     "$1" --help | grep -qE '^ +-h.*(help|this text)' || { "$1" --help | grep -qE '^ +-h.*header' && return 0; }
@@ -43,7 +45,7 @@ manual_statuses() {
     grep -q '^\.so' "$page" && page=$here/src/utils/cdfdiff/cdfdiff.1
     grep -q '^\.SH EXIT STATUS$' "$page" && grep -q '^\.SH EXAMPLE' "$page"
 }
-# complete TOOL WORD: what bash offers.
+# complete_of TOOL WORD: prints the completions that bash offers for WORD.
 complete_of() {
     bash -c 'complete() { :; }; compopt() { :; }; . "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1
         _pnetcdf_tool "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$here/src/utils/completion/pnetcdf.bash" "$1" "$2"
@@ -59,7 +61,7 @@ completes() {
 }
 for file in pnetcdf.bash _pnetcdf local.mk; do
     in_file() { while read -r name _; do grep -qw -e "$name" "$here/src/utils/completion/$file" || { echo "$name"; return 1; }; done <"$work/tools"; }
-    check "completion: $file has every tool" in_file
+    check "completion in $file has every tool" in_file
 done
 while read -r name json wrong; do
     tool=$(where "$name")
@@ -68,8 +70,8 @@ while read -r name json wrong; do
     check "$name: --version, -V" version_of "$tool"
     check "$name: -h" short_help "$tool"
     check "$name: --json" json_of "$tool" "$json"
-    check "$name: wrong usage" wrong_usage "$tool" "$wrong"
-    check "$name: exit statuses in the manual" manual_statuses "$name"
-    check "$name: completion" completes "$tool"
+    check "$name: wrong usage is refused" wrong_usage "$tool" "$wrong"
+    check "$name: the manual has the exit statuses" manual_statuses "$name"
+    check "$name: options are completed" completes "$tool"
 done <"$work/tools"
 finish

@@ -1,4 +1,5 @@
-/* JSON: nesting, escapes, bytes that are no UTF-8, numbers that JSON has not. */
+/* Tests the JSON writer: nesting, escape sequences, bytes that are not UTF-8, and numbers
+ * that JSON cannot represent. */
 #include "util_json.h"
 
 #include <math.h>
@@ -67,11 +68,11 @@ static void not_utf8(void **unused)
     text("a\xff"
          "b",
          "\"a\\ufffdb\"");
-    text("\xc3", "\"\\ufffd\"");                                  /* cut */
+    text("\xc3", "\"\\ufffd\"");                                  /* truncated */
     text("\xc0\xaf", "\"\\ufffd\\ufffd\"");                       /* overlong */
     text("\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\"");            /* overlong */
     text("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");            /* a surrogate */
-    text("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* behind U+10FFFF */
+    text("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* beyond U+10FFFF */
     text("\xf5", "\"\\ufffd\"");
 }
 

@@ -1,4 +1,5 @@
-/* Numbers as text against printf. */
+/* Compares the conversion of numbers to text with printf's, for random and special values
+ * and for every number of digits. */
 #include "util_number.h"
 
 #include <math.h>
@@ -10,14 +11,13 @@
 
 #include <cmocka.h>
 
+#include "splitmix.h"
+
 static uint64_t state;
 
 static uint64_t next(void)
 {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix_next(&state);
 }
 
 static void agree(double value, int digits)
@@ -84,7 +84,8 @@ static void powers_and_their_neighbours(void **unused)
     }
 }
 
-/* Halves of the last digit: rounded to even, and the exact value decides. */
+/* Checks that a value exactly halfway between two decimals is rounded to even. Only the
+ * exact binary value shows that it is halfway. */
 static void ties(void **unused)
 {
     (void)unused;

@@ -1,5 +1,6 @@
-/* Progress: silent for two seconds and where nobody looks, then a line that is written
- * over, and taken away before anything else. The clock is the test's. */
+/* Tests the progress line of the tools. It must not appear in the first two seconds, or
+ * if standard error is not a terminal. Later it must be overwritten in place, and erased
+ * before any other output. The test replaces the clock. */
 #define _GNU_SOURCE
 #include "util_progress.h"
 
@@ -50,8 +51,9 @@ static int close_terminal(void **unused)
     return status;
 }
 
-/* What has been written to the terminal since the last time. It comes in pieces, and not
- * at once: a mark behind it tells the end. */
+/* Checks the output to the terminal since the last call. The terminal delivers it in
+ * pieces and with a delay, so a mark is written before reading, to show where the
+ * output ends. */
 static void seen(const char *want)
 {
     static const char mark = '\001';
@@ -84,7 +86,7 @@ static void a_line_after_two_seconds(void **unused)
     at(&p, 104, 250);
     seen("\rtool:  25 %, 12 s left   ");
     at(&p, 104.1, 260);
-    seen(""); /* not too often */
+    seen(""); /* too soon after the previous update */
     at(&p, 108, 500);
     seen("\rtool:  50 %, 8 s left   ");
     at(&p, 110, 1001);
@@ -104,7 +106,7 @@ static void nothing_to_take_away(void **unused)
     at(&p, 8, 10);
     util_progress_end(&p);
     seen("");
-    util_progress_start(&p, "tool", 0); /* of nothing */
+    util_progress_start(&p, "tool", 0); /* no work to do */
     at(&p, 20, 0);
     util_progress_end(&p);
     seen("");

@@ -1,4 +1,6 @@
-/* Parts of dimensions: against what slices of lists are, for all small ones. */
+/* Tests the parser for -d DIMENSION=START:END:STEP. For valid texts, the start, count and
+ * stride must select what Python's slices select, which is checked for every small slice.
+ * Invalid texts and ranges outside the dimension must be rejected. */
 #include "util_slab.h"
 
 #include <setjmp.h>
@@ -86,7 +88,7 @@ static void ranges(void **unused)
     good("x=:", "x", 0, 0, 0, 1);
 }
 
-/* Counted by hand, one index after the other. */
+/* Compares all slices of short dimensions with a loop over the selected indices. */
 static void all_small(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# ncvalidator: every mistake is found where it is, good files are good, and what can be
-# repaired is.
+# Tests ncvalidator. It must report every planted error at its offset, accept valid files, and
+# repair what can be repaired safely.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 validator=$PWD/ncvalidator
 breaker=$PWD/test/utils/broken_classic
@@ -12,14 +12,14 @@ flagged() {
     status 1 "$validator" --no-notes "$work/$file" && grep -q ": offset $offset: " "$work/out"
 }
 for format in 1 2 5; do
-    check "CDF-$format: broken files are made" eval '"$breaker" $format "$work" >"$work/list"'
-    check "CDF-$format: the good one is good" status 0 "$validator" "$work/good.nc"
+    check "CDF-$format: damaged files are made" eval '"$breaker" $format "$work" >"$work/list"'
+    check "CDF-$format: an intact file is valid" status 0 "$validator" "$work/good.nc"
     while read -r file offset mistake; do
         check "CDF-$format: $mistake" flagged "$file" "$offset"
     done <"$work/list"
 done
 
-# put FILE OFFSET BYTES...
+# put FILE OFFSET BYTES: overwrites bytes of the file.
 put() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
 everything_is_listed() {
     local good=$work/good.nc file=$work/many.nc at
@@ -30,32 +30,33 @@ everything_is_listed() {
     put "$file" 33 'x'
     status 1 "$validator" "$file" && [ "$(grep -c ': offset' "$work/out")" = 3 ]
 }
-check "all mistakes of a file are listed" everything_is_listed
+check "all errors of a file are listed" everything_is_listed
 
-# -x: padding in the file itself, and nothing else.
+# -x must set padding to zero in the file itself, and must not change anything else.
 pads() {
     local file=$work/padded.nc
     cp "$work/good.nc" "$file" && put "$file" 33 'x' && cp "$file" "$work/as_it_was.nc" &&
         status 1 "$validator" "$file" && cmp "$file" "$work/as_it_was.nc" &&
-        status 0 "$validator" -x "$file" && grep -q '1 place set right' "$work/out" && cmp "$file" "$work/good.nc"
+        status 0 "$validator" -x "$file" && grep -q '1 place repaired' "$work/out" && cmp "$file" "$work/good.nc"
 }
-check "-x sets padding right in the file" pads
+check "-x: clears padding in the file" pads
 pads_no_more() {
     local file=$work/other.nc
     cp "$work/many.nc" "$file" && status 1 "$validator" -x -q "$file" && [ "$(cmp -l "$file" "$work/many.nc" | wc -l)" = 1 ] &&
         cp "$work/good.nc" "$file" && status 0 "$validator" -x -t "$file" && cmp "$file" "$work/good.nc"
 }
-check "-x leaves all else" pads_no_more
-check "-x and -r" status 2 "$validator" -x -r "$work/no.nc" "$work/good.nc"
-check "-x of what is not there" status 2 "$validator" -x "$work/no.nc"
+check "-x: changes only padding" pads_no_more
+check "-x: is refused with -r" status 2 "$validator" -x -r "$work/no.nc" "$work/good.nc"
+check "-x: fails for a missing file" status 2 "$validator" -x "$work/no.nc"
 
-# numrecs, padding and vsize: the copy is what the file was before it was broken.
+# Repairs numrecs, padding and vsize. The repaired copy must equal the file as it was before it was
+# broken.
 repairs() {
     local file=$work/many.nc
     rm -f "$work/fixed.nc"
     status 0 "$validator" -r "$work/fixed.nc" "$file" && cmp "$work/good.nc" "$work/fixed.nc"
 }
-check "what is safe is repaired" repairs
+check "-r: repairs what is safe" repairs
 private() {
     rm -f "$work/fixed.nc"
     chmod 600 "$work/many.nc" && status 0 "$validator" -r "$work/fixed.nc" "$work/many.nc" &&
@@ -67,8 +68,8 @@ half_repaired() {
     rm -f "$work/fixed.nc"
     status 1 "$validator" -r "$work/fixed.nc" "$work/short.nc"
 }
-check "what is left after a repair counts" half_repaired
-check "a file is not overwritten by a copy" refused 2 'File exists' \
+check "-r: reports errors that remain after the repair" half_repaired
+check "-r: does not overwrite an existing file" refused 2 'File exists' \
     "$validator" -r "$work/good.nc" "$work/many.nc"
 if [ -w /dev/full ]; then
     check "full disk" refused 2 'standard output: No space' \
@@ -81,11 +82,11 @@ if [ -e test/support/.libs/fault.so ]; then
             NCMPI_FAULT="write:1+:ENOSPC:*fixed.nc" "$validator" -q -r "$work/fixed.nc" "$work/many.nc" &&
             grep -q 'No space left on device; removed' "$work/err" && ! [ -e "$work/fixed.nc" ]
     }
-    check "no room for the copy: it is removed" no_room_for_the_copy
+    check "-r: removes a copy that does not fit on the disk" no_room_for_the_copy
 fi
 check "missing file" refused 2 'No such file' "$validator" "$work/missing.nc"
-check "folder" refused 2 'Is a directory' "$validator" "$work"
-check "several files: the worst counts" status 1 "$validator" "$work/good.nc" "$work/many.nc"
+check "directory" refused 2 'Is a directory' "$validator" "$work"
+check "the worst of several files determines the exit status" status 1 "$validator" "$work/good.nc" "$work/many.nc"
 
 random_files() {
     local format seed
@@ -95,14 +96,14 @@ random_files() {
         done
     done
 }
-check "random files are good" random_files
+check "random files are valid" random_files
 corpus() {
     local file n=0
     for file in "$here"/test/fuzz/corpus/*; do
         case $file in
         */bad-hdf5*) status 2 "$validator" "$file" || return ;;
         */bad-*) status 1 "$validator" "$file" || return ;;
-        *.nc) # some are headers alone
+        *.nc) # some have only a header
             ! "$validator" --no-notes "$file" | grep -vE 'ends here|records is|a valid|violations?' ||
                 return ;;
         *) "$validator" -q "$file"; [ $? -le 1 ] || return ;;
@@ -111,7 +112,7 @@ corpus() {
     done
     [ $n -gt 40 ]
 }
-check "hostile headers" corpus
+check "hostile files are diagnosed" corpus
 json() { "$validator" -j "$work/many.nc" "$work/good.nc" | python3 -c '
 import json, sys
 d = json.load(sys.stdin)

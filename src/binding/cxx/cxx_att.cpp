@@ -1,4 +1,4 @@
-/* Attributes, but for their typed values. */
+/* Implements attributes, except for their typed values. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF
@@ -14,7 +14,7 @@ NcmpiAtt::NcmpiAtt(bool null) : nullObject(null), groupId(-1), varId(-1)
 NcmpiAtt::NcmpiAtt(const NcmpiGroup &grp, int var, int index)
     : nullObject(false), groupId(grp.getId()), varId(var)
 {
-    myName = told_name([this, index](char *name) {
+    myName = get_object_name([this, index](char *name) {
         return ncmpi_inq_attname(groupId, varId, index, name);
     });
 }
@@ -57,7 +57,7 @@ NcmpiGroup NcmpiAtt::getParentGroup() const
 
 void NcmpiAtt::getValues(std::string &dataValues) const
 {
-    /* Numbers are refused by C, which writes nothing then. */
+    /* If the attribute is numeric, the C function fails and leaves the text unchanged. */
     std::string text(static_cast<size_t>(getAttLength()), '\0');
     getValues(&text[0]);
     dataValues.swap(text);

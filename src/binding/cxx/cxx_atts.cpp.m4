@@ -1,5 +1,5 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_atts.cpp.m4: the values of attributes. */
+/* Generated from cxx_atts.cpp.m4: access to attribute values. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF

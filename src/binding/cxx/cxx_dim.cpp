@@ -32,7 +32,7 @@ NcmpiGroup NcmpiDim::getParentGroup() const
 
 const std::string NcmpiDim::getName() const
 {
-    return told_name(
+    return get_object_name(
         [this](char *name) { return ncmpi_inq_dimname(groupId, myId, name); });
 }
 

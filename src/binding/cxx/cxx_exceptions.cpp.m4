@@ -1,5 +1,5 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_exceptions.cpp.m4: what is thrown. */
+/* Generated from cxx_exceptions.cpp.m4: the exceptions. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF

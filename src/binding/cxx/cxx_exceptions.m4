@@ -1,24 +1,26 @@
 
-/** What is thrown: an NcmpiException, of the class that has its code if there is one. */
+/** Exceptions. An error code is thrown as the class for that code, or else as
+ * NcmpiException. */
 namespace exceptions
 {
 class NcmpiException : public std::runtime_error
 {
 public:
-    /** What has no code of its own: errorCode() is 0. */
+    /** Describes an error that has no code: errorCode() returns 0. */
     NcmpiException(const char *complaint, const char *fileName, int lineNumber);
     NcmpiException(int errorCode, const char *complaint, const char *fileName,
         int lineNumber);
     NcmpiException(const NcmpiException &e) noexcept;
     NcmpiException &operator=(const NcmpiException &e) noexcept;
     virtual ~NcmpiException() noexcept;
-    /** The words, and in a second line the place where it was thrown. */
+    /** Returns the message, followed by a line with the location where the exception was
+     * thrown. */
     const char *what() const noexcept override;
-    /** The code, NC_E... of pnetcdf.h. */
+    /** Returns the error code, one of the NC_E... constants in pnetcdf.h. */
     int errorCode() const noexcept;
 
 private:
-    int code; /* and no more: programs built for PnetCDF copy objects of three words */
+    int code; /* the only member: programs built for PnetCDF copy objects of this size */
 };
 
 m4_define([EXCEPTION], [
@@ -33,11 +35,12 @@ foreach_exception([EXCEPTION()])m4_dnl
 foreach_null_exception([EXCEPTION()])m4_dnl
 } // namespace exceptions
 
-/** Throws what a result of C stands for, if it is not NC_NOERR.
+/** Throws the exception for the result of a C function unless it is NC_NOERR.
  * @param retCode the result
- * @param file, line where it came from */
+ * @param file, line location of the call */
 void ncmpiCheck(int retCode, const char *file, int line);
 
-/** Sees to it that a file is in define mode, else in data mode. Collective. */
+/** Switch a file to define mode or data mode unless it is already in that mode.
+ * Collective. */
 void ncmpiCheckDefineMode(int ncid);
 void ncmpiCheckDataMode(int ncid);

@@ -5,8 +5,8 @@ namespace PnetCDF
 {
 namespace
 {
-/* The flags of ncmpi_create() for a format. One that there is not is refused there, where
- * all processes learn of it. */
+/* Returns the ncmpi_create() flags for a format. Does not check for unknown formats,
+ * which ncmpi_create() reports on all processes. */
 int flags_of(int format)
 {
     switch (format) {
@@ -25,7 +25,7 @@ int flags_of(int format)
     }
 }
 
-/* Instead of a format: the default one. */
+/* The default format. */
 enum { ANY_FORMAT = -1 };
 } // namespace
 
@@ -79,7 +79,7 @@ NcmpiFile &NcmpiFile::operator=(NcmpiFile &&rhs) noexcept
     return *this;
 }
 
-/* MPI may have ended before a file that main() has. */
+/* Skips the close if MPI has been finalized: a file object in main() may outlive MPI. */
 NcmpiFile::~NcmpiFile()
 {
     int ended = 0;

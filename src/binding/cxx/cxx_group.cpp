@@ -1,12 +1,11 @@
-/* Groups: what a file has. */
+/* Groups: the contents of a file. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF
 {
 namespace
 {
-/* The root group is the only one: something may be found if the current group is meant.
- */
+/* Returns whether a search includes the root group, which is the only one. */
 bool here(NcmpiGroup::Location location)
 {
     return location != NcmpiGroup::Parents && location != NcmpiGroup::Children;
@@ -18,7 +17,7 @@ bool here(NcmpiGroup::GroupLocation location)
            location == NcmpiGroup::AllGrps;
 }
 
-/* All of a kind, by their names. */
+/* Returns a map from names to objects, which contains all of them. */
 template <class T> std::multimap<std::string, T> by_name(const std::vector<T> &all)
 {
     std::multimap<std::string, T> named;
@@ -27,8 +26,8 @@ template <class T> std::multimap<std::string, T> by_name(const std::vector<T> &a
     return named;
 }
 
-/* What has this name: one, or nothing. */
-template <class T> std::set<T> those(const T &one)
+/* Returns a set that contains the object, or an empty set if the object is null. */
+template <class T> std::set<T> make_set(const T &one)
 {
     std::set<T> found;
     if (!one.isNull()) found.insert(one);
@@ -105,7 +104,7 @@ NcmpiGroup::getGroups(NcmpiGroup::GroupLocation location) const
 std::set<NcmpiGroup> NcmpiGroup::getGroups(const std::string &name,
                                            NcmpiGroup::GroupLocation location) const
 {
-    return those(getGroup(name, location));
+    return make_set(getGroup(name, location));
 }
 
 NcmpiGroup NcmpiGroup::getGroup(const std::string &name,
@@ -159,7 +158,7 @@ NcmpiGroup::getVars(NcmpiGroup::Location location) const
 std::set<NcmpiVar> NcmpiGroup::getVars(const std::string &name,
                                        NcmpiGroup::Location location) const
 {
-    return those(getVar(name, location));
+    return make_set(getVar(name, location));
 }
 
 NcmpiVar NcmpiGroup::getVar(const std::string &name, NcmpiGroup::Location location) const
@@ -239,7 +238,7 @@ NcmpiGroup::getAtts(NcmpiGroup::Location location) const
 std::set<NcmpiGroupAtt> NcmpiGroup::getAtts(const std::string &name,
                                             NcmpiGroup::Location location) const
 {
-    return those(getAtt(name, location));
+    return make_set(getAtt(name, location));
 }
 
 NcmpiGroupAtt NcmpiGroup::getAtt(const std::string &name,
@@ -273,7 +272,7 @@ NcmpiGroup::getDims(NcmpiGroup::Location location) const
 std::set<NcmpiDim> NcmpiGroup::getDims(const std::string &name,
                                        NcmpiGroup::Location location) const
 {
-    return those(getDim(name, location));
+    return make_set(getDim(name, location));
 }
 
 NcmpiDim NcmpiGroup::getDim(const std::string &name, NcmpiGroup::Location location) const
@@ -298,7 +297,7 @@ NcmpiDim NcmpiGroup::addDim(const std::string &name, MPI_Offset dimSize) const
     return NcmpiDim(*this, id);
 }
 
-/* ---- types: none that were defined ---- */
+/* ---- types: user-defined types do not exist ---- */
 
 int NcmpiGroup::getTypeCount(NcmpiGroup::Location) const
 {

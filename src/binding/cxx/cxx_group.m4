@@ -1,6 +1,6 @@
 
-/** A file as something that has dimensions, variables and attributes. Classic files have one
- * group, the root; so nothing is found in parents or children. */
+/** A file, seen as a container of dimensions, variables and attributes. Classic files
+ * have a single group, the root, so searches in parents or children find nothing. */
 class NcmpiGroup
 {
 public:
@@ -21,9 +21,9 @@ public:
         All
     };
 
-    /** One that stands for nothing. */
+    /** Creates a null object. */
     NcmpiGroup();
-    /** That of a file that is open in C. */
+    /** Creates an object for the root group of a file that a C function has opened. */
     NcmpiGroup(int groupId);
     NcmpiGroup(const NcmpiGroup &rhs);
     NcmpiGroup &operator=(const NcmpiGroup &rhs);
@@ -34,9 +34,10 @@ public:
 ORDER([NcmpiGroup])m4_dnl
 
     bool isNull() const { return nullObject; }
-    /** The ncid, for functions of C. Throws exceptions::NcNullGrp if there is none. */
+    /** Returns the ncid to pass to C functions. Throws exceptions::NcNullGrp for a null
+     * object. */
     int getId() const;
-    /** "/" */
+    /** Returns "/". */
     std::string getName(bool fullName = false) const;
     bool isRootGroup() const;
     NcmpiGroup getParentGroup() const;
@@ -53,17 +54,17 @@ ORDER([NcmpiGroup])m4_dnl
     int getVarCount(NcmpiGroup::Location location = Current) const;
     int getRecVarCount(NcmpiGroup::Location location = Current) const;
     int getFixVarCount(NcmpiGroup::Location location = Current) const;
-    /** Bytes of a record. */
+    /** Returns the size of a record in bytes. */
     MPI_Offset getRecSize(NcmpiGroup::Location location = Current) const;
     std::multimap<std::string, NcmpiVar>
     getVars(NcmpiGroup::Location location = Current) const;
     std::set<NcmpiVar> getVars(const std::string &name,
         NcmpiGroup::Location location = Current) const;
-    /** A null object if there is none. */
+    /** Returns a null object if there is no such variable. */
     NcmpiVar getVar(const std::string &name,
         NcmpiGroup::Location location = Current) const;
-    /** Each defines a variable: a scalar, along a dimension, along several, the slowest
-     * first. Collective. */
+    /** Define a variable, which may be a scalar or have any number of dimensions,
+     * slowest first. Collective. */
     NcmpiVar addVar(const std::string &name, const NcmpiType &ncmpiType) const;
     NcmpiVar addVar(const std::string &name, const NcmpiType &ncmpiType,
         const NcmpiDim &ncmpiDim) const;
@@ -79,11 +80,11 @@ ORDER([NcmpiGroup])m4_dnl
     getAtts(NcmpiGroup::Location location = Current) const;
     std::set<NcmpiGroupAtt> getAtts(const std::string &name,
         NcmpiGroup::Location location = Current) const;
-    /** A null object if there is none. */
+    /** Returns a null object if there is no such attribute. */
     NcmpiGroupAtt getAtt(const std::string &name,
         NcmpiGroup::Location location = Current) const;
 PUT_ATTS([NcmpiGroupAtt])m4_dnl
-    /** Strings, which classic files do not have: throws. */
+    /** Always throws, because classic files do not support strings. */
     NcmpiGroupAtt putAtt(const std::string &name, MPI_Offset len,
         const char **dataValues) const;
 
@@ -92,16 +93,16 @@ PUT_ATTS([NcmpiGroupAtt])m4_dnl
     getDims(NcmpiGroup::Location location = Current) const;
     std::set<NcmpiDim> getDims(const std::string &name,
         NcmpiGroup::Location location = Current) const;
-    /** A null object if there is none. */
+    /** Returns a null object if there is no such dimension. */
     NcmpiDim getDim(const std::string &name,
         NcmpiGroup::Location location = Current) const;
-    /** Defines a dimension; without a size, or with NC_UNLIMITED, the one that grows.
-     * Collective. */
+    /** Defines a dimension. The dimension is unlimited if its size is NC_UNLIMITED or
+     * omitted. Collective. */
     NcmpiDim addDim(const std::string &name) const;
     NcmpiDim addDim(const std::string &name, MPI_Offset dimSize) const;
 
-    /* Types that were defined: none. A type is found if its name is one of those that all
-     * files have, such as "int"; else it is a null object. */
+    /* User-defined types do not exist. A search by name finds the types that all files
+     * have, such as "int". Other searches return a null object or an empty container. */
     int getTypeCount(NcmpiGroup::Location location = Current) const;
     int getTypeCount(NcmpiType::ncmpiType enumType,
         NcmpiGroup::Location location = Current) const;
@@ -126,32 +127,33 @@ protected:
     int myId;
 };
 
-/** A file that is open: closed with the object. */
+/** An open file. The destructor closes it. */
 class NcmpiFile : public NcmpiGroup
 {
 public:
     enum FileMode {
-        read,    /**< an existing one, to read */
-        write,   /**< an existing one, to read and write */
-        replace, /**< a new one, in place of one that may be there */
-        newFile  /**< a new one; exceptions::NcExist if there is one */
+        read,    /**< an existing file for reading */
+        write,   /**< an existing file for reading and writing */
+        replace, /**< a new file, which replaces an existing one */
+        newFile  /**< a new file; throws exceptions::NcExist if the file exists */
     };
-    /** Counted as in PnetCDF, not the NC_FORMAT_ of C: programs that were built for it have
-     * these numbers. */
+    /** The values are the same as in PnetCDF, because programs built for PnetCDF contain
+     * them. They differ from the NC_FORMAT_ constants in C. */
     enum FileFormat {
         classic,    /**< CDF-1 */
         classic2,   /**< CDF-2 */
-        nc4,        /**< netCDF-4, by netCDF-C: NC_ENOTBUILT where that is not */
-        nc4classic, /**< its classic model */
+        nc4,        /**< netCDF-4, through netCDF-C; NC_ENOTBUILT if it is not
+                     * installed */
+        nc4classic, /**< netCDF-4 with the classic model */
         classic5,   /**< CDF-5 */
         BadFormat
     };
     enum FillMode { Fill = NC_FILL, NoFill = NC_NOFILL, Bad };
 
-    /** None that is open. */
+    /** Creates an object that refers to no file. */
     NcmpiFile();
-    /** Opens a file, or makes one: ncmpi_open() and ncmpi_create(). A new one is of the
-     * default format unless one is given. Collective. */
+    /** Opens or creates a file by calling ncmpi_open() or ncmpi_create(). A new file has
+     * the default format unless a format is given. Collective. */
     NcmpiFile(const MPI_Comm &comm, const std::string &filePath, FileMode fMode,
         const MPI_Info &info = MPI_INFO_NULL);
     NcmpiFile(const MPI_Comm &comm, const std::string &filePath, FileMode fMode,
@@ -160,26 +162,27 @@ public:
     NcmpiFile &operator=(const NcmpiFile &) = delete;
     NcmpiFile(NcmpiFile &&rhs) noexcept;
     NcmpiFile &operator=(NcmpiFile &&rhs) noexcept;
-    /** Closes it, and keeps errors to itself: close() tells them. Collective, unless it is
-     * closed, or MPI has ended. */
+    /** Closes the file and ignores errors. To detect errors, call close(). Collective,
+     * unless the file is closed or MPI has been finalized. */
     virtual ~NcmpiFile();
 
-    /** Closes it; the object is then as NcmpiFile() makes it, also after an error.
-     * Collective. */
+    /** Closes the file. Even after an error, the object then refers to no file, as if
+     * created by NcmpiFile(). Collective. */
     void close();
-    /** Leaves define mode. Collective. What accesses values does so too. */
+    /** Leaves define mode. Functions that access values also leave it. Collective. */
     void enddef();
-    /** To independent data mode and back. Collective. */
+    /** Enter and leave independent data mode. Collective. */
     void begin_indep_data();
     void end_indep_data();
     void sync();
     void flush();
     FileFormat getFormat(void) const;
-    /** Fill mode of all variables that are not in the file yet. Collective. */
+    /** Sets the fill mode of all variables that are not yet in the file. Collective. */
     void set_fill(FillMode fillmode, FillMode *old_modep = NULL);
 
-    /* Requests that wait: what became of each is in its status; what is thrown is what C
-     * returns. */
+    /* Wait for or cancel pending requests, and manage the buffer for bput.
+     * array_of_statuses receives the result of each request. An error from the C function
+     * itself is thrown. */
     void Wait_all(int num, int *array_of_requests, int *array_of_statuses);
     void Wait(int num, int *array_of_requests, int *array_of_statuses);
     void Cancel(int num, int *array_of_requests, int *array_of_statuses);
@@ -189,7 +192,7 @@ public:
     void Inq_buffer_size(MPI_Offset *buf_size);
     void Inq_nreqs(int *nreqs);
 
-    /** The hints in force: to be freed by MPI_Info_free. */
+    /** Returns the hints in effect. Free them with MPI_Info_free. */
     void Inq_file_info(MPI_Info *info);
     void Inq_get_size(MPI_Offset *get_size);
     void Inq_put_size(MPI_Offset *put_size);

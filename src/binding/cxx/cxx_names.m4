@@ -3,7 +3,7 @@
 class NcmpiDim
 {
 public:
-    /** One that stands for nothing. */
+    /** Creates a null object. */
     NcmpiDim();
     NcmpiDim(const NcmpiGroup &grp, int dimId);
     NcmpiDim(const NcmpiDim &ncmpiDim);
@@ -18,10 +18,11 @@ ORDER([NcmpiDim])m4_dnl
     bool isNull() const { return nullObject; }
     NcmpiGroup getParentGroup() const;
     const std::string getName() const;
-    /** Its length; of the unlimited one the number of records. */
+    /** Returns the length of the dimension. The length of the unlimited dimension is the
+     * number of records. */
     MPI_Offset getSize() const;
     bool isUnlimited() const;
-    /** Collective. */
+    /** Renames the dimension. Collective. */
     void rename(const std::string &newName);
 
 private:
@@ -30,11 +31,11 @@ private:
     int groupId;
 };
 
-/** An attribute, of a variable or of the file. */
+/** An attribute that belongs to a variable or to the file. */
 class NcmpiAtt
 {
 public:
-    /** One that stands for nothing, whatever is said. */
+    /** Create a null object; the argument is ignored. */
     NcmpiAtt();
     NcmpiAtt(bool nullObject);
     NcmpiAtt(const NcmpiAtt &rhs);
@@ -52,14 +53,14 @@ public:
     MPI_Offset getAttLength() const;
     NcmpiGroup getParentGroup() const;
 
-    /** All its values, converted to the type of what they are written to. Text has no NUL
-     * added, but in a string it is as long as it should be. */
+    /** Get all values, converted to the type of the destination. No NUL is appended to
+     * text. A std::string is resized. */
     void getValues(std::string &dataValues) const;
 foreach_type([    void getValues(T_C *dataValues) const;
 ])m4_dnl
-    /** As the attribute's own type is in C. */
+    /** Gets the values as the C type that corresponds to the attribute's type. */
     void getValues(void *dataValues) const;
-    /** Strings, which classic files do not have: throws. */
+    /** Always throws, because classic files do not support strings. */
     void getValues(char **dataValues) const;
 
 protected:
@@ -70,7 +71,7 @@ protected:
     int varId;
 };
 
-/** An attribute of the file. */
+/** An attribute that belongs to the file. */
 class NcmpiGroupAtt : public NcmpiAtt
 {
 public:
@@ -86,7 +87,7 @@ ORDER([NcmpiGroupAtt])m4_dnl
 
 class NcmpiVar;
 
-/** An attribute of a variable. */
+/** An attribute that belongs to a variable. */
 class NcmpiVarAtt : public NcmpiAtt
 {
 public:
@@ -99,8 +100,9 @@ public:
 ORDER([NcmpiVarAtt])m4_dnl
     NcmpiVar getParentVar() const;
 };
-m4_define([PUT_ATTS], [    /** Makes an attribute, or gives it other values: text, one value, or `len` of them,
-     * which are converted to `type`. Of void they are of that type. Collective. */
+m4_define([PUT_ATTS], [    /** Creates an attribute or changes its values: text, one value, or `len` values, which
+     * are converted to `type`. Values passed as a void pointer must already have that
+     * type. Collective. */
     $1 putAtt(const std::string &name, const std::string &dataValues) const;
 foreach_single_type([    $1 putAtt(const std::string &name, const NcmpiType &type,
         T_C datumValue) const;

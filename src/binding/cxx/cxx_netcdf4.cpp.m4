@@ -1,5 +1,6 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_netcdf4.cpp.m4: what netCDF-4 files have and classic files have not. */
+/* Generated from cxx_netcdf4.cpp.m4: methods for netCDF-4 features that classic files
+ * lack. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF

@@ -1,4 +1,4 @@
-/* What the classes have in common: names, lists, modes. */
+/* Functions that several classes use: names, lists, modes. */
 #include "cxx_parts.hpp"
 
 namespace PnetCDF
@@ -32,7 +32,7 @@ Lists::Lists(int ncid, int varid, const List *start, const List *count,
 {
     static const char *const names[ALL] = {"start", "count", "stride", "imap"};
     const List *const given[ALL] = {start, count, stride, imap};
-    int ndims = 0; /* what is wrong with the variable the call itself finds */
+    int ndims = 0; /* invalid varid; the access reports the error */
     if (ncmpi_inq_varndims(ncid, varid, &ndims) != NC_NOERR) ndims = 0;
     for (int i = START; i < ALL; i++) {
         const List *list = given[i];

@@ -1,36 +1,41 @@
-/* What the classes have in common; not installed.
+/* Declarations that several classes use. This header is not installed.
  *
- * The methods are one call of the C interface each, and what is typed among them is
- * generated from src/tables and cxx_tables.m4, the header too. What they add: a result
- * that is an error is thrown; a data call that finds define mode leaves it and is made
- * again, which all processes do alike, as they are in the same mode; lists that are
- * too short are not read beyond their ends. One value that is put by a request is gone
- * when the call returns: such a put goes to api_access_later, flagged as fleeting,
- * which takes the value in any case. test/cxx compares the header with the published
- * interface, and what it calls with what there is. */
+ * Each method makes one call to the C interface. Typed methods and the header are
+ * generated from src/tables and cxx_tables.m4. The methods add the following:
+ * - Errors are thrown as exceptions.
+ * - If a data access fails because the file is in define mode, the method leaves define
+ *   mode and repeats the access. All processes do the same, because all are in the same
+ *   mode.
+ * - Lists that are too short are never read beyond their ends.
+ * - A single value that a request puts no longer exists after the method has returned.
+ *   Such a put calls api_access_later with the flag API_TEMPORARY, which always copies
+ *   the value.
+ *
+ * test/cxx compares the header with the published interface, and checks that its tests
+ * call every function. */
 #ifndef CXX_PARTS_HPP
 #define CXX_PARTS_HPP
 
 #include <pnetcdf>
 
-/* Throws what a call of C returns. */
+/* Throws the error that a C function returned. */
 #define CXX_CHECK(call) PnetCDF::ncmpiCheck((call), __FILE__, __LINE__)
 
 namespace PnetCDF
 {
-/* A name or path as C takes it. One with a NUL in it would be cut there: it becomes "",
- * which C refuses. */
+/* Returns a name or path as a C string. C would truncate a name that contains a NUL, so
+ * such a name becomes "", which the C function rejects. */
 const char *c_name(const std::string &name);
 
-/* A name that C tells. */
-template <class Call> std::string told_name(Call call)
+/* Returns the name that a C function writes to its argument. */
+template <class Call> std::string get_object_name(Call call)
 {
     char name[NC_MAX_NAME + 1] = "";
     CXX_CHECK(call(name));
     return name;
 }
 
-/* A number that C tells. */
+/* Returns the number that a C function writes to its argument. */
 template <class T, class Call> T told(Call call)
 {
     T value = T();
@@ -38,13 +43,15 @@ template <class T, class Call> T told(Call call)
     return value;
 }
 
-/* Is this what data calls return in define mode? Then it is left, and they can be
- * repeated. Collective, as all processes are in the same mode. */
+/* Returns whether `err` means that data were accessed in define mode. If so, first leaves
+ * define mode, so that the caller can repeat the access. Collective, because all
+ * processes are in the same mode. */
 bool left_define_mode(int ncid, int err);
 
-/* Lists of a data call, as C takes them. One that is too short would be read beyond its
- * end. The call is made all the same, since others may be waiting in it, but without a
- * start, so that it fails; `wrong` says what is too short. */
+/* The lists for a data access, as C pointers. C would read beyond the end of a list that
+ * is too short. In that case the call is made without a start, so that it fails. The call
+ * cannot be skipped, because other processes may be waiting in it. `wrong` describes the
+ * error. */
 class Lists
 {
   public:
@@ -67,7 +74,7 @@ class Lists
     {
         return lists[IMAP];
     }
-    /* Throws what the call returned. */
+    /* Throws the error that the call returned. */
     void check(int err, const char *file, int line) const;
 
   private:

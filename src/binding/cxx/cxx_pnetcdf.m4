@@ -1,19 +1,22 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_pnetcdf.m4: the C++ interface of PnetCDF. */
+/* Generated from cxx_pnetcdf.m4: PnetCDF's C++ interface. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pnetcdf
- * Parallel netCDF in C++: classes over the functions of pnetcdf.h, which tells what each of
- * them does, whether it is collective, and its errors. doc/cxx.md tells what is particular:
+ * Parallel netCDF in C++: classes that call the functions of pnetcdf.h. That header
+ * documents each function, whether it is collective, and its errors. doc/cxx.md describes
+ * the differences:
  *
- * - A result of C other than NC_NOERR is thrown, as an exception with the code, the words
- *   of ncmpi_strerror(), and where in this library that was. What is collective in C is so
- *   here: a process that meets an error alone must not leave out the next collective call.
- * - What defines something goes to define mode first, and what blocks for data leaves it.
- * - An NcmpiFile that goes out of scope is closed, by all its processes together. The others
- *   (groups, dimensions, variables, attributes) are names of what is in the file: copied and
- *   dropped at no cost, and good for nothing when the file is closed.
- * - What only netCDF-4 files have can be neither made nor found: exceptions::NcNotNc4.
- */
+ * - A result other than NC_NOERR is thrown as an exception. It contains the code, the
+ *   message from ncmpi_strerror(), and the location in this library. Functions that are
+ *   collective in C are also collective here: a process with a local error must still
+ *   make the next collective call.
+ * - Functions that define objects enter define mode first. Blocking data access leaves
+ *   it.
+ * - An NcmpiFile that goes out of scope closes the file, which is collective. Other
+ *   objects (groups, dimensions, variables, attributes) refer to objects in the file.
+ *   They are cheap to copy and destroy, and become invalid when the file is closed.
+ * - Features that only netCDF-4 files have can be neither created nor found: methods for
+ *   them throw exceptions::NcNotNc4. */
 #ifndef PNETCDF_CXX
 #define PNETCDF_CXX
 
@@ -28,8 +31,9 @@ m4_include(`cxx_tables.m4')m4_dnl
 #include <mpi.h>
 #include <pnetcdf.h>
 
-/* Compares two of a class. The function in the library is not const, as in PnetCDF's. C++20
- * tries both ways round and takes that for two candidates, unless it is const. */
+/* Compares two objects of a class. The library's function is not const, as in PnetCDF.
+ * But C++20 tries both orders of the operands, and a call is ambiguous unless the
+ * function is const. */
 #if __cplusplus >= 202002L
 #define PNETCDF_COMPARISON(CLASS, BASE)                                                  \
     bool operator==(const CLASS &rhs) const { return BASE::operator==(rhs); }

@@ -1,11 +1,11 @@
 m4_include(`tables.m4')m4_dnl
 m4_divert(-1)
-/* What the C++ interface has more than one of; types in memory, kinds and modes of access
- * are those of src/tables/tables.m4. */
+/* Tables for the C++ interface. src/tables/tables.m4 contains types in memory, and kinds
+ * and modes of access. */
 
-/* Exceptions, and the code of each.
- * X_NAME  class
- * X_CODE  code */
+/* Exceptions and their codes.
+ *     X_NAME  class
+ *     X_CODE  code */
 m4_define([exception_row], [m4_define([X_NAME], [$2])m4_define([X_CODE], [$3])$1])
 m4_define([foreach_exception], [m4_dnl
 exception_row([$1], [NcBadId],          [NC_EBADID])m4_dnl
@@ -58,7 +58,7 @@ exception_row([$1], [NcBadFieldId],     [NC_EBADFIELD])m4_dnl
 exception_row([$1], [NcElateDef],       [NC_ELATEDEF])m4_dnl
 exception_row([$1], [NcEnoGrp],         [NC_ENOGRP])])
 
-/* Exceptions of this interface itself: for objects that stand for nothing. */
+/* Exceptions for null objects, which exist only in this interface. */
 m4_define([foreach_null_exception], [m4_dnl
 exception_row([$1], [NcNullGrp],        [NC_EBADGRPID])m4_dnl
 exception_row([$1], [NcNullType],       [NC_EBADTYPE])m4_dnl
@@ -66,10 +66,10 @@ exception_row([$1], [NcNullDim],        [NC_EBADDIM])m4_dnl
 exception_row([$1], [NcUnknownName],    [NC_EBADNAME])])
 
 /* External types.
- * A_NAME   how class and object end
- * A_CODE   how constants end
- * A_WORD   its name
- * A_SIZE   bytes of a value */
+ *     A_NAME   suffix of class and object
+ *     A_CODE   suffix of constants
+ *     A_WORD   name of the type
+ *     A_SIZE   size of a value in bytes */
 m4_define([external_row], [m4_define([A_NAME], [$2])m4_define([A_CODE], [$3])m4_dnl
 m4_define([A_WORD], [$4])m4_define([A_SIZE], [$5])$1])
 m4_define([foreach_external], [m4_dnl
@@ -85,12 +85,13 @@ external_row([$1], [Uint],   [UINT],   [uint],   [4])m4_dnl
 external_row([$1], [Int64],  [INT64],  [int64],  [8])m4_dnl
 external_row([$1], [Uint64], [UINT64], [uint64], [8])])
 
-/* Attributes of one value: not of bytes, which look like text. */
+/* Types for single-value attributes, except for the byte types, which look like text. */
 m4_define([foreach_single_type], [foreach_number_type([m4_dnl
 m4_ifelse(T_NAME, [schar], [], T_NAME, [uchar], [], [$1])])])
 
-/* Access to variables. V_DECL: the lists that a kind takes; V_LISTS: these, as Lists takes
- * them; V_PASS: as C takes them. */
+/* Access to variables. V_DECL: declarations of the list parameters of a kind. V_LISTS:
+ * these lists as arguments of Lists. V_PASS: these lists as arguments of the C
+ * function. */
 m4_define([V_VECTOR], [const std::vector<MPI_Offset> &])
 m4_define([V_DECL], [m4_indir([V_DECL_]K_NAME)])
 m4_define([V_DECL_var], [])
@@ -118,7 +119,8 @@ m4_define([V_PASS_vars], [V_PASS_vara[]at.stride(), ])
 m4_define([V_PASS_varm], [V_PASS_vars[]at.imap(), ])
 m4_define([V_PASS_varn], [num, starts, counts, ])
 
-/* Values: V_CONST of a put; V_SINGLE, whether it is one value and no pointer. */
+/* Values. V_CONST: "const" if the mode puts values. V_SINGLE: whether the argument is a
+ * single value instead of a pointer. */
 m4_define([V_CONST], [m4_ifelse(m4_index(M_NAME, [put]), [-1], [], [const ])])
 m4_define([V_SINGLE], [m4_ifelse(K_NAME[]V_CONST, [var1const ],
     [m4_ifelse(F_C, [void], [no], F_C, [signed char], [no], F_C, [unsigned char], [no],
@@ -136,7 +138,7 @@ m4_define([V_REQ_PASS], [m4_ifelse(V_LATER, [yes], [, req])])
 m4_define([V_NAME], [M_NAME[]Var[]m4_ifelse(K_NAME, [varn], [n])[]C_SUFFIX])
 m4_define([V_ARGS], [(V_DECL[]V_VALUE[]V_FLEX[]V_REQ) const])
 
-/* The modes that there are in C++. */
+/* The modes that the C++ interface supports. */
 m4_define([foreach_cxx_mode],
     [foreach_mode([m4_ifelse(m4_index(M_NAME, [m]), [0], [], [$1])])])
 m4_divert[]m4_dnl

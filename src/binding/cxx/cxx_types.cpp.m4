@@ -1,5 +1,6 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_types.cpp.m4: external types, and comparisons of all classes. */
+/* Generated from cxx_types.cpp.m4: external types, and the comparison operators of all
+ * classes. */
 #include "cxx_parts.hpp"
 
 #include <tuple>
@@ -109,7 +110,7 @@ bool operator>(const $1 &lhs, const $1 &rhs)
 m4_define([BY_ID], [$1.myId])m4_dnl
 m4_define([BY_PLACE], [std::tie($1.groupId, $1.myId)])m4_dnl
 m4_define([BY_NAME], [std::tie($1.groupId, $1.varId, $1.myName)])m4_dnl
-/* Friends are not shown with their classes. */
+/* Friend functions do not inherit the visibility of their classes. */
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
 #endif

@@ -4,7 +4,7 @@ m4_define([ORDER], [    friend bool operator<(const $1 &lhs, const $1 &rhs);
 
 class NcmpiGroup;
 
-/** An external type: what values are in the file. */
+/** An external type: the type that values have in the file. */
 class NcmpiType
 {
 public:
@@ -18,7 +18,7 @@ foreach_external([        ncmpi_[]A_CODE = NC_[]A_CODE,
         ncmpi_COMPOUND = NC_COMPOUND
     };
 
-    /** One that stands for nothing. */
+    /** Creates a null object. */
     NcmpiType();
     NcmpiType(nc_type id);
     NcmpiType(const PnetCDF::NcmpiGroup &grp, nc_type id);
@@ -34,12 +34,12 @@ ORDER([NcmpiType])m4_dnl
     nc_type getId() const { return myId; }
     bool isNull() const { return nullObject; }
     PnetCDF::NcmpiGroup getParentGroup() const;
-    /** Such as "int". */
+    /** Returns the name, such as "int". */
     std::string getName() const;
-    /** Bytes of a value. */
+    /** Returns the size of a value in bytes. */
     MPI_Offset getSize() const;
     ncmpiType getTypeClass() const;
-    /** Such as "ncmpi_INT". */
+    /** Returns the name of the class, such as "ncmpi_INT". */
     std::string getTypeClassName() const;
 
 protected:
@@ -61,8 +61,8 @@ m4_ifelse(A_NAME, [Byte], [    int sizeoff();
 ])
 foreach_external([extern Ncmpi[]A_NAME ncmpi[]A_NAME;
 ])
-/* Types of netCDF-4. There are none in a classic file: null ones can be made and copied, and
- * all else throws exceptions::NcNotNc4. */
+/* User-defined netCDF-4 types. Classic files do not have such types, so only null objects
+ * can be created and copied. All other methods throw exceptions::NcNotNc4. */
 m4_define([USER_TYPE], [
 class Ncmpi$1Type : public NcmpiType
 {

@@ -1,4 +1,4 @@
-/* Variables, but for their typed values. */
+/* Implements variables, except for their typed values. */
 #include "cxx_parts.hpp"
 #include "pnetcdf_ext.h"
 
@@ -33,7 +33,7 @@ int NcmpiVar::getId() const
 
 std::string NcmpiVar::getName() const
 {
-    return told_name(
+    return get_object_name(
         [this](char *name) { return ncmpi_inq_varname(groupId, myId, name); });
 }
 
@@ -143,7 +143,7 @@ void NcmpiVar::fillRec(MPI_Offset recno) const
     CXX_CHECK(err);
 }
 
-/* ---- places by an MPI datatype ---- */
+/* ---- access to a part of the file described by an MPI datatype ---- */
 
 void NcmpiVar::putVard(MPI_Datatype filetype, const void *dataValues, MPI_Offset bufcount,
                        MPI_Datatype buftype) const

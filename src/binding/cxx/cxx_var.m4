@@ -3,7 +3,7 @@
 class NcmpiVar
 {
 public:
-    /* PnetCDF's names, and those of netCDF in C++. */
+    /* The names in PnetCDF, followed by those in netCDF's C++ interface. */
     enum EndianMode {
         ncmpi_ENDIAN_NATIVE = NC_ENDIAN_NATIVE,
         ncmpi_ENDIAN_LITTLE = NC_ENDIAN_LITTLE,
@@ -25,7 +25,7 @@ public:
         nc_FLETCHER32 = NC_FLETCHER32
     };
 
-    /** One that stands for nothing. */
+    /** Creates a null object. */
     NcmpiVar();
     NcmpiVar(const NcmpiGroup &grp, const int &varId);
     NcmpiVar(const NcmpiVar &ncmpiVar);
@@ -44,26 +44,27 @@ ORDER([NcmpiVar])m4_dnl
     int getDimCount() const;
     NcmpiDim getDim(int i) const;
     std::vector<NcmpiDim> getDims() const;
-    /** Collective. */
+    /** Renames the variable. Collective. */
     void rename(const std::string &newname) const;
-    /** Where it begins in the file, in bytes. */
+    /** Gets the offset of the variable in the file, in bytes. */
     void Inq_file_offset(MPI_Offset *offset);
 
     int getAttCount() const;
     std::map<std::string, NcmpiVarAtt> getAtts() const;
-    /** Throws exceptions::NcNotAtt if there is none. */
+    /** Throws exceptions::NcNotAtt if there is no such attribute. */
     NcmpiVarAtt getAtt(const std::string &name) const;
 PUT_ATTS([NcmpiVarAtt])m4_dnl
 
-    /** Fill mode, and one fill value of the variable's type; NULL leaves that alone.
-     * Collective. */
+    /** Sets the fill mode and the fill value, which has the variable's type. If the
+     * value is NULL, it is not changed. Collective. */
     void setFill(bool fillMode, const void *fillValue = NULL) const;
     void getFillModeParameters(bool &fillMode, void *fillValue = NULL) const;
-    /** Quantization: see ncmpix_def_var_quantize() in pnetcdf_ext.h. Collective. */
+    /** Set and get the quantization; see ncmpix_def_var_quantize() in pnetcdf_ext.h.
+     * Collective. */
     void setQuantize(int mode, int digits) const;
     void getQuantizeParameters(int &mode, int &digits) const;
-    /** The same for a fill value of any type of number; a pointer is one to a value of the
-     * variable's type. */
+    /** Same as getFillModeParameters() above, but for a fill value of any numeric type.
+     * A pointer must point to a value of the variable's type. */
     template <class T> void getFillModeParameters(bool &fillMode, T &fillValue) const
     {
         readFill(fillMode, fillValue, typename std::is_pointer<T>::type());
@@ -71,8 +72,8 @@ PUT_ATTS([NcmpiVarAtt])m4_dnl
     /** Fills a record. Collective. */
     void fillRec(MPI_Offset recno) const;
 
-    /* What netCDF-4 files may be told; in classic ones it cannot be changed: those of set
-     * throw, those of get tell what there is. */
+    /* Storage parameters for netCDF-4 files. In classic files they are fixed: functions
+     * that set them throw, and functions that get them return the fixed parameters. */
     void setChunking(ChunkMode chunkMode, std::vector<MPI_Offset> &chunksizes) const;
     void getChunkingParameters(ChunkMode &chunkMode,
         std::vector<MPI_Offset> &chunkSizes) const;
@@ -85,25 +86,27 @@ PUT_ATTS([NcmpiVarAtt])m4_dnl
     void setChecksum(ChecksumMode checksumMode) const;
     ChecksumMode getChecksum() const;
 
-    /* Access to values: ncmpi_put_ (putVar), ncmpi_get_, ncmpi_iput_, ncmpi_iget_ and
-     * ncmpi_bput_, followed by
+    /* Access values through ncmpi_put_ (putVar), ncmpi_get_, ncmpi_iput_, ncmpi_iget_ and
+     * ncmpi_bput_. The arguments determine the rest of the name:
      *
-     *     (values)                                     var
-     *     (index, value)                               var1
-     *     (startp, countp, values)                     vara
-     *     (startp, countp, stridep, values)            vars
-     *     (startp, countp, stridep, imapp, values)     varm
+     *         (values)                                     var
+     *         (index, value)                               var1
+     *         (startp, countp, values)                     vara
+     *         (startp, countp, stridep, values)            vars
+     *         (startp, countp, stridep, imapp, values)     varm
      *
-     * Those whose names end in _all are collective, the others need independent data mode
-     * (NcmpiFile::begin_indep_data). With bufcount and buftype, the values are those of an
-     * MPI datatype. A vector has an element for each dimension; stridep and imapp may be
-     * empty. A string that is put at an index is one character, the first one. One value
-     * that is put by iputVar may be gone before the wait; values behind a pointer not. */
+     * Functions whose names end in _all are collective. The others need independent data
+     * mode (NcmpiFile::begin_indep_data). With bufcount and buftype, an MPI datatype
+     * describes the values. A vector has one element per dimension; stridep and imapp may
+     * be empty. If a string is put at an index, only its first character is stored. A
+     * single value passed to iputVar may be destroyed before the wait, but values passed
+     * by pointer must remain valid. */
 foreach_cxx_mode([m4_indir(M_KINDS, [m4_indir(M_SHARING, [foreach_form([
     void V_NAME[]V_ARGS;])
 ])])])m4_dnl
 
-    /* ncmpi_put_vard and ncmpi_get_vard: places by an MPI datatype. */
+    /* Access values through ncmpi_put_vard and ncmpi_get_vard: an MPI datatype selects
+     * the values in the file. */
     void putVard(MPI_Datatype filetype, const void *dataValues, MPI_Offset bufcount,
         MPI_Datatype buftype) const;
     void putVard_all(MPI_Datatype filetype, const void *dataValues, MPI_Offset bufcount,

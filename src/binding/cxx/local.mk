@@ -1,4 +1,4 @@
-# The C++ interface: the header pnetcdf, and classes over the functions in C.
+# The C++ interface: the header pnetcdf, and classes that call the C functions.
 CXX_TABLES = src/tables/tables.m4 src/binding/cxx/cxx_tables.m4
 CXX_HEADER_PARTS = src/binding/cxx/cxx_pnetcdf.m4 src/binding/cxx/cxx_exceptions.m4 \
 	src/binding/cxx/cxx_types.m4 src/binding/cxx/cxx_names.m4 src/binding/cxx/cxx_var.m4 \
@@ -23,7 +23,7 @@ src/binding/cxx/cxx_types.cpp: src/binding/cxx/cxx_types.cpp.m4
 src/binding/cxx/cxx_netcdf4.cpp: src/binding/cxx/cxx_netcdf4.cpp.m4
 src/binding/cxx/cxx_atts.cpp: src/binding/cxx/cxx_atts.cpp.m4
 
-# Made in include, where programs of the tree find it.
+# Generated in include, because programs in the source tree look for it there.
 include/pnetcdf: $(CXX_HEADER_PARTS) $(CXX_TABLES)
 	$(AM_V_GEN)$(CXX_M4) $(srcdir)/src/binding/cxx/cxx_pnetcdf.m4 > $@.tmp && mv $@.tmp $@
 
@@ -37,10 +37,11 @@ nodist_libcxx_la_SOURCES = $(CXX_TYPED) $(CXX_MADE)
 libcxx_la_CPPFLAGS = $(AM_CPPFLAGS) $(CXX_MPI_CPPFLAGS) -I$(srcdir)/src/binding/cxx
 
 if CXX_APART
-# Programs in C shall load no C++ library, and -lpnetcdf shall be all that one in C++ is linked
-# with. So C++ is a shared library of its own, and the installed libpnetcdf.so is a linker script
-# that names both, the second as needed. (libpnetcdf.so.8, which programs load, is a library.) The
-# static library has everything: its members are linked as needed anyway.
+# C programs must not load a C++ library, and C++ programs must link only with -lpnetcdf. C++ is
+# therefore a separate shared library, and the installed libpnetcdf.so is a linker script that names
+# both libraries, the C++ library under AS_NEEDED. (libpnetcdf.so.8, which programs load, is an
+# actual library.) The static library contains both interfaces, because the linker takes only the
+# members that a program needs.
 lib_LTLIBRARIES += libpnetcdf_cxx.la
 libpnetcdf_cxx_la_SOURCES =
 libpnetcdf_cxx_la_LIBADD = libcxx.la libpnetcdf.la $(CXX_RUNTIME)
@@ -48,7 +49,7 @@ libpnetcdf_cxx_la_LDFLAGS = -shared -version-info 0:0:0 $(LIBRARY_RELEASE) -no-u
 	$(SYMBOL_VERSIONS)
 EXTRA_libpnetcdf_cxx_la_DEPENDENCIES = $(srcdir)/src/lib/pnetcdf.map
 
-# The script is as old as the library: who looks for the newest file finds that.
+# The script gets the time stamp of the library, because some tools look for the newest file.
 install-exec-hook:
 	$(AM_V_at)cd $(DESTDIR)$(libdir) && \
 		c=`sed -n "s/^dlname='\(.*\)'/\1/p" $(abs_builddir)/libpnetcdf.la` && \

@@ -1,6 +1,6 @@
-# Writes the parameters of pnetcdf.inc. Read are pnetcdf.h and then f77_constants.txt, which
-# refers to it. Every line ends before column 73 and needs no next one, so that fixed and
-# free form are the same.
+# Writes the parameters of pnetcdf.inc. Reads pnetcdf.h, and then f77_constants.txt, which refers to
+# names from pnetcdf.h. Every line ends before column 73 and needs no continuation, so the file is
+# valid in both fixed and free form.
 function parameter(kind, name, value) {
     printf "      %s %s\n      parameter (%s=%s)\n", kind, name, name, value
 }

@@ -1,4 +1,4 @@
-/* nfmpix_*: the functions of pnetcdf_ext.h. */
+/* nfmpix_*: the functions in pnetcdf_ext.h for Fortran. */
 #include <limits.h>
 
 #include "f77.h"
@@ -14,7 +14,7 @@ int F77_NAME(nfmpix_flush_test, NFMPIX_FLUSH_TEST)(const int *ncid, int *done)
     return ncmpix_flush_test(*ncid, done);
 }
 
-/* Of NF_GLOBAL start and count are not looked at. */
+/* Prefetches a hyperslab. For NF_GLOBAL, start and count are ignored. */
 static int prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
                     int (*call)(int, int, const MPI_Offset *, const MPI_Offset *))
 {
@@ -59,7 +59,9 @@ int F77_NAME(nfmpix_inq_var_quantize, NFMPIX_INQ_VAR_QUANTIZE)(const int *ncid,
 
 int F77_NAME(nfmpix_wait_closed, NFMPIX_WAIT_CLOSED)(const char *text, F77_STRLEN len)
 {
-    char path[PATH_MAX]; /* memory may be short, and the others would wait */
+    /* Not allocated, because an allocation could fail on one process while the others
+     * wait in the call. */
+    char path[PATH_MAX];
     f77_text_in(path, sizeof path, text, len);
     return ncmpix_wait_closed(path);
 }

@@ -1,10 +1,10 @@
-/* Functions that take or give a path. */
+/* Implements functions that take or return a path. */
 #include "base_mem.h"
 #include "f77.h"
 
-/* A path in memory that was short: it stands for no file, and the call goes on with it.
- */
-static const char *or_none(const char *path)
+/* Returns the path, or "" if it could not be allocated. No file is named "", so the call
+ * fails on all processes. */
+static const char *path_or_empty(const char *path)
 {
     return path ? path : "";
 }
@@ -21,7 +21,7 @@ int F77_NAME(nfmpi_create, NFMPI_CREATE)(const MPI_Fint *comm, const char *text,
                                          int *ncid, F77_STRLEN len)
 {
     char *path = f77_path_in(text, len);
-    return path_end(path, ncmpi_create(MPI_Comm_f2c(*comm), or_none(path), *cmode,
+    return path_end(path, ncmpi_create(MPI_Comm_f2c(*comm), path_or_empty(path), *cmode,
                                        MPI_Info_f2c(*info), ncid));
 }
 
@@ -30,7 +30,7 @@ int F77_NAME(nfmpi_open, NFMPI_OPEN)(const MPI_Fint *comm, const char *text,
                                      F77_STRLEN len)
 {
     char *path = f77_path_in(text, len);
-    return path_end(path, ncmpi_open(MPI_Comm_f2c(*comm), or_none(path), *omode,
+    return path_end(path, ncmpi_open(MPI_Comm_f2c(*comm), path_or_empty(path), *omode,
                                      MPI_Info_f2c(*info), ncid));
 }
 
@@ -38,14 +38,14 @@ int F77_NAME(nfmpi_delete, NFMPI_DELETE)(const char *text, const MPI_Fint *info,
                                          F77_STRLEN len)
 {
     char *path = f77_path_in(text, len);
-    return path_end(path, ncmpi_delete(or_none(path), MPI_Info_f2c(*info)));
+    return path_end(path, ncmpi_delete(path_or_empty(path), MPI_Info_f2c(*info)));
 }
 
 int F77_NAME(nfmpi_inq_file_format, NFMPI_INQ_FILE_FORMAT)(const char *text, int *format,
                                                            F77_STRLEN len)
 {
     char *path = f77_path_in(text, len);
-    return path_end(path, ncmpi_inq_file_format(or_none(path), format));
+    return path_end(path, ncmpi_inq_file_format(path_or_empty(path), format));
 }
 
 int F77_NAME(nfmpi_inq_path, NFMPI_INQ_PATH)(const int *ncid, int *pathlen, char *text,

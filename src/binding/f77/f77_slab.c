@@ -1,10 +1,11 @@
-/* Places in a variable: the other order of dimensions, and elements counted from 0. */
+/* Converts hyperslabs: reverses the order of dimensions, and numbers elements from 0. */
 #include "base_mem.h"
 #include "f77.h"
 
 enum { NO_VARIABLE = -2 };
 
-/* Of a variable that is not there none: the C function says what is wrong. */
+/* Returns the number of dimensions of a variable, or 0 if the variable does not exist.
+ * The C function then reports the error. */
 static size_t dims_of(int ncid, int varid)
 {
     int ndims = 0;
@@ -12,7 +13,7 @@ static size_t dims_of(int ncid, int varid)
     return (size_t)ndims;
 }
 
-/* Writes list backwards, each less `first`. */
+/* Writes a list in reverse order, and subtracts `first` from each element. */
 static const MPI_Offset *reversed(const MPI_Offset *list, size_t n,
                                   unsigned long long first, MPI_Offset **room)
 {

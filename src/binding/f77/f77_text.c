@@ -1,10 +1,11 @@
-/* Strings of Fortran and of C. */
+/* Converts strings between Fortran and C. */
 #include "base_mem.h"
 #include "f77.h"
 
 #include <string.h>
 
-/* Without the blanks at its end; up to a NUL, where there is one. */
+/* Returns the length of a Fortran string without trailing blanks. If it contains a NUL,
+ * it ends there. */
 static size_t trimmed(const char *text, F77_STRLEN len)
 {
     size_t n = (size_t)len;

@@ -1,8 +1,8 @@
-/* Variables with their dimensions, which C lists the other way round. */
+/* Implements functions for variables, whose dimension order is reversed in Fortran. */
 #include "base_mem.h"
 #include "f77.h"
 
-/* In place: ids of C become those of Fortran. */
+/* Converts dimension ids from C to Fortran in place. */
 static void dims_out(int *dimids, int ndims)
 {
     for (int i = 0, j = ndims - 1; i <= j; i++, j--) {
@@ -22,7 +22,7 @@ int F77_NAME(nfmpi_def_var, NFMPI_DEF_VAR)(const int *ncid, const char *text,
         ids[i] = f77_id(dimids[n - 1 - i]);
     char name[F77_NAME_ROOM];
     f77_name_in(name, text, len);
-    /* without ids a number of dimensions that no process has given */
+    /* If the ids could not be allocated, passes an invalid number of dimensions. */
     int err = ncmpi_def_var(*ncid, name, *xtype, ids ? *ndims : -1, ids, varid);
     if (err == NC_NOERR) ++*varid;
     if (!ids) return NC_ENOMEM;

@@ -1,5 +1,5 @@
-/* Functions whose result is no error code. Of a string the caller passes the place and
- * the length first. */
+/* Implements functions that do not return an error code. If a function returns a string,
+ * the caller passes the string's address and length before the other arguments. */
 #include "f77.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void F77_NAME(nfmpi_strerror, NFMPI_STRERROR)(char *text, F77_STRLEN len, const 
     f77_text_out(text, len, ncmpi_strerror(*err));
 }
 
-/* The names of codes begin with NF_ here. */
+/* In Fortran, the names of error codes begin with NF_. */
 void F77_NAME(nfmpi_strerrno, NFMPI_STRERRNO)(char *text, F77_STRLEN len, const int *err)
 {
     const char *name = ncmpi_strerrno(*err);
@@ -22,8 +22,9 @@ void F77_NAME(nfmpi_strerrno, NFMPI_STRERRNO)(char *text, F77_STRLEN len, const 
     if (strncmp(name, "NC", 2) == 0 && len > 1) text[1] = 'F';
 }
 
-/* Behind those three in PnetCDF's own library, for programs that link to it: ncmpi_ as it
- * is, into text that the caller has. */
+/* In PnetCDF, the three functions above call the following ones, so programs may have
+ * been linked to these. They copy the string that the ncmpi_ function returns to the
+ * caller's buffer. */
 int F77_NAME(nfmpi_xinq_libvers, NFMPI_XINQ_LIBVERS)(char *text, F77_STRLEN len)
 {
     f77_text_out(text, len, ncmpi_inq_libvers());
@@ -47,7 +48,7 @@ int F77_NAME(nfmpi_inq_version, NFMPI_INQ_VERSION)(const int *ncid, int *mode)
     return ncmpi_inq_version(*ncid, mode);
 }
 
-/* A positive code is one of the system. 1 is .true. to every compiler. */
+/* Positive codes are system errors. All compilers represent .true. as 1. */
 int F77_NAME(nfmpi_issyserr, NFMPI_ISSYSERR)(const int *err)
 {
     return *err > 0;

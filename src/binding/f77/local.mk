@@ -1,5 +1,5 @@
-# nfmpi_*, for Fortran 77 and later: C functions under the names that the compiler makes,
-# and pnetcdf.inc.
+# nfmpi_*, for Fortran 77 and later: C functions with the names that Fortran compilers generate, and
+# pnetcdf.inc.
 F77_TABLES = src/tables/tables.m4 src/tables/f77_tables.m4
 
 F77_TYPED = src/binding/f77/f77_data_put.c src/binding/f77/f77_data_get.c \
@@ -17,7 +17,7 @@ src/binding/f77/f77_plain.c: src/tables/f77_plain.c.m4 $(F77_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(M4) -P -I $(srcdir)/src/tables \
 		$(srcdir)/src/tables/f77_plain.c.m4 > $@.tmp && mv $@.tmp $@
 
-# Made in include, where programs of the tree find it.
+# Generated in include, because programs in the source tree look for it there.
 include/pnetcdf.inc: src/binding/f77/pnetcdf.inc.m4 src/binding/f77/f77_constants.awk \
 		src/binding/f77/f77_constants.txt include/pnetcdf.h $(F77_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { $(AWK) -f $(srcdir)/src/binding/f77/f77_constants.awk \

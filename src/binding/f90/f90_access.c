@@ -1,6 +1,6 @@
-/* Reading and writing variables for Fortran 90: defaults filled in, then one flexible
- * call. In collective calls a process with an error of
- * its own takes part all the same, with a buffer that the library refuses. */
+/* Reads and writes variables for Fortran 90: fills in defaults, and makes one flexible
+ * access. A process with a local error still makes a collective call, but passes a buffer
+ * that the library rejects. */
 #include "f90_access.h"
 
 #include "api.h"
@@ -10,17 +10,17 @@
 
 /* ---- the buffer ---- */
 
-/* What the library is asked to move: count items of type at base. */
+/* Memory to transfer: `count` items of `type` at `base`. */
 struct buffer {
     void *base;
     MPI_Offset count;
     MPI_Datatype type;
-    bool made;    /* the type is ours, to be freed */
-    void *packed; /* a copy of a section, or NULL */
+    bool made;    /* the type was created here and must be freed */
+    void *packed; /* contiguous copy of a section; NULL if none */
 };
 
-/* n elements of a section, or all, as a datatype that lists them. */
-static int take_section(const struct f90_values *v, MPI_Offset n, struct buffer *b)
+/* Describes the first n elements of an array section as an MPI datatype. */
+static int describe_section(const struct f90_values *v, MPI_Offset n, struct buffer *b)
 {
     if (n <= 0) return NC_NOERR;
     int err = f90_section_type(v, n, &b->type);
@@ -29,29 +29,29 @@ static int take_section(const struct f90_values *v, MPI_Offset n, struct buffer 
     return err;
 }
 
-/* Of the values, n elements. Where n is too many, or a map may reach too far, the library
- * is told how many there are and compares. */
-static int take_values(const struct f90_values *v, MPI_Offset n, bool mapped,
-                       struct buffer *b)
+/* Describes the first n values. If there are fewer values, or if a map may reach beyond
+ * them, passes the number of values, which the library compares with the request. */
+static int describe_values(const struct f90_values *v, MPI_Offset n, bool mapped,
+                           struct buffer *b)
 {
     bool all = (mapped || n > v->size) && v->size >= 0;
     *b = (struct buffer){.base = v->base, .count = NC_COUNT_IGNORE, .type = v->type};
-    if (!v->contiguous) return take_section(v, all && n > 0 ? v->size : n, b);
+    if (!v->contiguous) return describe_section(v, all && n > 0 ? v->size : n, b);
     if (all) b->count = v->size;
     return NC_NOERR;
 }
 
-/* What a datatype of the caller's describes. It applies to an array without gaps, so a
- * section is copied; there is no place for a copy while a request waits, but bput makes
- * one of its own. */
-static int take_described(const struct f90_values *v, MPI_Offset bufcount,
-                          MPI_Datatype buftype, int mode, struct buffer *b)
+/* Describes memory with the caller's datatype. The datatype applies to a contiguous
+ * array, so a section is copied first. A pending request cannot own such a copy, so iput
+ * and iget reject sections with gaps. bput makes its own copy. */
+static int describe_by_type(const struct f90_values *v, MPI_Offset bufcount,
+                            MPI_Datatype buftype, int mode, struct buffer *b)
 {
     *b = (struct buffer){.base = v->base, .count = bufcount, .type = buftype};
     if (v->contiguous) return NC_NOERR;
     if (mode == F90_IPUT || mode == F90_IGET)
-        return base_error_set(NC_EINVAL, "a section of an array with gaps, together with "
-                                         "buftype, cannot wait: pass the whole array");
+        return base_error_set(NC_EINVAL, "a nonblocking call with buftype cannot use an "
+                                         "array section with gaps: pass the whole array");
     b->packed = base_malloc((size_t)(v->size * v->width));
     if (b->packed == NULL) return NC_ENOMEM;
     b->base = b->packed;
@@ -59,7 +59,7 @@ static int take_described(const struct f90_values *v, MPI_Offset bufcount,
     return NC_NOERR;
 }
 
-/* A buffer that no call accepts. */
+/* Sets a buffer that every call rejects. */
 static void refuse(struct buffer *b)
 {
     b->base = NULL;
@@ -67,7 +67,7 @@ static void refuse(struct buffer *b)
     b->type = MPI_BYTE;
 }
 
-static void give_back(const struct f90_values *v, int mode, struct buffer *b)
+static void free_buffer(const struct f90_values *v, int mode, struct buffer *b)
 {
     if (b->packed != NULL && (mode == F90_GET || mode == F90_GET_ALL))
         f90_unpack(v, b->packed);
@@ -75,14 +75,14 @@ static void give_back(const struct f90_values *v, int mode, struct buffer *b)
     if (b->made) (void)MPI_Type_free(&b->type);
 }
 
-/* ---- which elements ---- */
+/* ---- hyperslabs ---- */
 
 static MPI_Offset extent(const CFI_cdesc_t *list, int dim)
 {
     return list->dim[dim].extent;
 }
 
-/* list(i + 1, j + 1) */
+/* Returns list(i + 1, j + 1). */
 static MPI_Offset entry(const CFI_cdesc_t *list, int i, int j)
 {
     const char *at = (const char *)list->base_addr + i * list->dim[0].sm;
@@ -96,7 +96,8 @@ static MPI_Offset times(MPI_Offset a, MPI_Offset b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-/* Of a variable that there is not, 0: the call itself will tell. */
+/* Returns the number of dimensions of a variable, or 0 if the variable does not exist.
+ * The call then reports the error. */
 static int dimensions(const struct f90_call *call)
 {
     int ndims;
@@ -107,7 +108,8 @@ static int dimensions(const struct f90_call *call)
 static MPI_Offset elements(const struct f90_call *call, const struct api_access *a)
 {
     MPI_Offset n = 1;
-    for (int i = 0, ndims = dimensions(call); i < ndims && i < a->given[COUNT]; i++)
+    for (int i = 0, ndims = dimensions(call); i < ndims && i < a->fortran_lengths[COUNT];
+         i++)
         n = times(n, a->count[i]);
     return n;
 }
@@ -125,7 +127,8 @@ static const struct {
     [F90_BPUT] = {API_VARM | API_BUFFERED, true},
 };
 
-/* Fewer counts than the values have dimensions: the others are those of the values. */
+/* The counts for an access. In a dimension for which the caller passes no count, the
+ * count is the extent of the values. */
 struct counts {
     MPI_Offset list[CFI_MAX_RANK + 1];
     int64_t given[LISTS];
@@ -135,15 +138,15 @@ static void count_values(const struct f90_values *v, struct api_access *a,
                          struct counts *c)
 {
     for (int i = 0; i < v->rank; i++)
-        c->list[i] = i < a->given[COUNT] ? a->count[i] : v->extent[i];
+        c->list[i] = i < a->fortran_lengths[COUNT] ? a->count[i] : v->extent[i];
     for (int i = 0; i < LISTS; i++)
-        c->given[i] = i == COUNT ? v->rank : a->given[i];
+        c->given[i] = i == COUNT ? v->rank : a->fortran_lengths[i];
     a->count = c->list;
-    a->given = c->given;
+    a->fortran_lengths = c->given;
 }
 
-/* Everything that is not said here is left to the library, which turns the lists round as
- * it copies them: small puts shall cost hardly more than from C. */
+/* Makes one access. The library fills in missing arguments, and reverses the lists while
+ * it copies them, so that a small put does not cost much more than in C. */
 int f90_var(const struct f90_call *call, const int64_t given[LISTS],
             const CFI_cdesc_t *values, const MPI_Offset *start, const MPI_Offset *count,
             const MPI_Offset *stride, const MPI_Offset *map, const int64_t *bufcount,
@@ -158,19 +161,19 @@ int f90_var(const struct f90_call *call, const int64_t given[LISTS],
                            .stride = stride,
                            .imap = map,
                            .how = modes[call->mode].how,
-                           .given = given};
+                           .fortran_lengths = given};
     bool put = modes[call->mode].put;
     int own = NC_NOERR, err;
     f90_describe(values, (enum f90_type)call->type, call->len, &v);
     if (given[COUNT] < v.rank) count_values(&v, &a, &counts);
     if (buftype != NULL) {
-        own = take_described(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
-                             MPI_Type_f2c(*buftype), call->mode, &b);
+        own = describe_by_type(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
+                               MPI_Type_f2c(*buftype), call->mode, &b);
     } else if (v.contiguous) {
         b = (struct buffer){.base = v.base, .count = v.size, .type = v.type};
-        a.how |= API_ROOM;
+        a.how |= API_UPPER_BOUND;
     } else {
-        own = take_values(&v, elements(call, &a), map != NULL, &b);
+        own = describe_values(&v, elements(call, &a), map != NULL, &b);
     }
     if (own != NC_NOERR) refuse(&b);
     a.buf = b.base;
@@ -178,7 +181,7 @@ int f90_var(const struct f90_call *call, const int64_t given[LISTS],
     a.buftype = b.type;
     err = req == NULL ? api_access_now_either(call->ncid, &a, put)
                       : api_access_later(call->ncid, &a, put, req);
-    give_back(&v, call->mode, &b);
+    free_buffer(&v, call->mode, &b);
     return own != NC_NOERR ? own : err;
 }
 
@@ -186,11 +189,11 @@ int f90_var(const struct f90_call *call, const int64_t given[LISTS],
 
 struct blocks {
     int num;
-    MPI_Offset **starts, **counts; /* NULL where counts were not given */
-    MPI_Offset n;                  /* elements */
+    MPI_Offset **starts, **counts; /* counts is NULL if absent */
+    MPI_Offset n;                  /* number of elements */
 };
 
-/* One allocation holds it all: the pointers, then what they point to. */
+/* Converts the lists. Allocates the pointers and the lists they point to as one block. */
 static int make_blocks(int ndims, int num, const CFI_cdesc_t *start,
                        const CFI_cdesc_t *count, struct blocks *l)
 {
@@ -259,16 +262,16 @@ int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, i
     struct buffer b = {.made = false};
     f90_describe(values, (enum f90_type)call->type, call->len, &v);
     int own = make_blocks(dimensions(call), num, start, count, &l);
-    if (own == NC_NOERR) own = take_values(&v, l.n, false, &b);
+    if (own == NC_NOERR) own = describe_values(&v, l.n, false, &b);
     if (own != NC_NOERR) refuse(&b);
 
     int err = move_blocks(call, &l, &b, req);
-    give_back(&v, call->mode, &b);
+    free_buffer(&v, call->mode, &b);
     base_free(l.starts);
     return own != NC_NOERR ? own : err;
 }
 
-/* ---- what an MPI datatype describes in the file ---- */
+/* ---- access to a part of the file described by an MPI datatype ---- */
 
 int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
              int64_t bufcount, int buftype)
@@ -278,7 +281,7 @@ int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
     MPI_Datatype file = MPI_Type_f2c(filetype);
     int ncid = call->ncid, varid = call->varid - 1, err;
     f90_describe(buf, (enum f90_type)call->type, call->len, &v);
-    int own = take_described(&v, bufcount, MPI_Type_f2c(buftype), call->mode, &b);
+    int own = describe_by_type(&v, bufcount, MPI_Type_f2c(buftype), call->mode, &b);
     if (own != NC_NOERR) refuse(&b);
 
     switch (call->mode) {
@@ -294,6 +297,6 @@ int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
     default:
         err = ncmpi_get_vard_all(ncid, varid, file, b.base, b.count, b.type);
     }
-    give_back(&v, call->mode, &b);
+    free_buffer(&v, call->mode, &b);
     return own != NC_NOERR ? own : err;
 }

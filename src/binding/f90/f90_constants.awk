@@ -1,5 +1,5 @@
-# From pnetcdf.inc, the parameters of module pnetcdf: nf90_x for nf_x, and nf90mpi_x for
-# nfmpi_x. Most are default integers; fill values have the kind that holds them.
+# Derives the parameters of module pnetcdf from pnetcdf.inc: nf90_x from nf_x, and nf90mpi_x from
+# nfmpi_x. Most are default integers; fill values have a kind that can represent them.
 BEGIN {
     kind["fill_byte"] = kind["fill_int1"] = kind["fill_char"] = "integer(kind=selected_int_kind(2))"
     kind["fill_short"] = kind["fill_int2"] = kind["fill_ubyte"] = "integer(kind=selected_int_kind(4))"

@@ -1,5 +1,5 @@
 
-  ! ---- values of variables: the functions in C, and those of each type ----
+  ! ---- values of variables: the C functions, and the functions of each type ----
 
   function move_varn(mode, type, len, ncid, varid, values, num, start, count, req)
     integer :: move_varn
@@ -45,8 +45,8 @@
       buftype)
   end function
 m4_divert(-1)
-/* Within each function, so that it costs no other on the way; given says how many elements
- * the lists have. */
+/* Each function declares the interface of the C function and calls it directly. This
+ * saves a call, which makes small puts faster. `given` contains the lengths of the lists. */
 m4_define([F90_VAR_INTERFACE], [m4_dnl
     interface
       function f90_var(what, given, values, start, count, stride, map, bufcount, buftype, &

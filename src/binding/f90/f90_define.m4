@@ -69,7 +69,7 @@ PASS([fill_var_rec], [ncid, varid, recno],
   [integer, intent(in) :: ncid, varid],
   [OFFSET, intent(in) :: recno])m4_dnl
 
-  ! Too short a list of dimensions is left alone.
+  ! A list of dimensions that is too short remains unchanged.
   function nf90mpi_inquire_variable(ncid, varid, name, xtype, ndims, dimids, nAtts) &
       result(err)
     integer :: err
@@ -91,7 +91,7 @@ PASS([fill_var_rec], [ncid, varid, recno],
     if (found(1) <= size(dimids)) err = nfmpi_inq_vardimid(ncid, varid, dimids)
   end function
 
-  ! ---- fill values, which are converted to the type of the variable and from it ----
+  ! ---- fill values, converted to and from the type of the variable ----
 
   function set_fill_mode(ncid, varid, no_fill)
     integer :: set_fill_mode
@@ -126,7 +126,7 @@ m4_ifelse(T_NAME, [text], [m4_dnl
   end function
 ])m4_dnl
 
-  ! The fill value of a variable, whichever type it has: as a whole number, or a real one.
+  ! Gets the fill value of a variable of any type, as an integer or as a real number.
   function any_fill(ncid, varid, no_fill, xtype, whole, broken) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid
@@ -232,7 +232,7 @@ PASS([inq_attname], [ncid, varid, attnum, name],
     if (present(attnum)) attnum = found(2)
   end function
 
-  ! Is there room for all of an attribute?
+  ! Checks that the caller's variable can store all values of an attribute.
   function attribute_fits(ncid, varid, name, room, length) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid, room

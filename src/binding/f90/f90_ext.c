@@ -1,11 +1,12 @@
-/* What goes beyond PnetCDF and takes lists of Fortran. */
+/* Implements the functions in pnetcdf_ext.h that take Fortran lists. */
 #include "base_mem.h"
 #include "f90_access.h"
 #include "pnetcdf_ext.h"
 
 enum { NO_VARIABLE = -2 };
 
-/* The other order; elements count from 0. What was not given is the first, and one. */
+/* Reverses a list, and subtracts `first` from each element. A missing element counts as
+ * 1. */
 static void turn(const int64_t *list, int64_t given, int64_t first, int64_t n,
                  MPI_Offset *out)
 {
@@ -13,7 +14,8 @@ static void turn(const int64_t *list, int64_t given, int64_t first, int64_t n,
         out[n - 1 - i] = (MPI_Offset)(list != NULL && i < given ? list[i] : 1) - first;
 }
 
-/* In any case all processes of a collective call come to it. */
+/* Prefetches a hyperslab. Makes the C call even after a local error, because it may be
+ * collective. */
 int f90_prefetch(int all, int ncid, int varid, const int64_t given[2],
                  const int64_t *start, const int64_t *count)
 {

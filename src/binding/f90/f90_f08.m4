@@ -1,5 +1,5 @@
 
-  ! ---- the same for users of mpi_f08, whose handles are types of their own ----
+  ! ---- versions for users of mpi_f08, where handles are derived types ----
 
   function f90_create_f08(mpi_comm, path, cmode, mpi_info, ncid) result(err)
     integer :: err

@@ -1,6 +1,6 @@
 m4_divert(-1)
-/* PASS(name, arguments, declaration, ...): a function that nfmpi_ has under the same name
- * and with the same arguments. */
+/* PASS(name, arguments, declaration, ...): defines a function that calls the nfmpi_
+ * function with the same name and arguments. */
 m4_define([PASS], [
   function nf90mpi_$1($2)
     integer :: nf90mpi_$1
@@ -14,7 +14,7 @@ m4_define([NCID], [integer, intent(in) :: ncid])
 m4_define([OFFSET], [integer(kind=MPI_OFFSET_KIND)])
 m4_divert[]m4_dnl
 
-  ! ---- errors, the library ----
+  ! ---- errors and the library ----
 
   function nf90mpi_inq_libvers()
     character(len=80) :: nf90mpi_inq_libvers
@@ -53,7 +53,7 @@ PASS([inq_malloc_max_size], [size],
     nf90mpi_inq_malloc_list = nfmpi_inq_malloc_list()
   end function
 
-  ! Too short a list is left alone.
+  ! A list that is too short remains unchanged.
   function nf90mpi_inq_files_opened(nfiles, ncids)
     integer :: nf90mpi_inq_files_opened
     integer, intent(out) :: nfiles
@@ -107,7 +107,7 @@ PASS([sync_numrecs], [ncid], [NCID])m4_dnl
 PASS([flush], [ncid], [NCID])m4_dnl
 PASS([abort], [ncid], [NCID])m4_dnl
 
-  ! Beyond PnetCDF, see pnetcdf_ext.h.
+  ! Extensions. See pnetcdf_ext.h.
   function nf90mpix_flush_start(ncid)
     integer :: nf90mpix_flush_start
     integer, external :: nfmpix_flush_start
@@ -126,8 +126,8 @@ PASS([abort], [ncid], [NCID])m4_dnl
     done = is_done /= 0
   end function
 
-  ! Of NF90_GLOBAL all of the file; without start and count all of the variable. A list that
-  ! ends early goes on with the first element, one of them.
+  ! NF90_GLOBAL denotes the whole file. Without start and count, the access covers the
+  ! whole variable. Missing elements of a list default to 1.
 m4_define([PREFETCH], [m4_dnl
   function nf90mpix_prefetch$1(ncid, varid, start, count)
     integer :: nf90mpix_prefetch$1
@@ -193,7 +193,7 @@ PASS([close], [ncid], [NCID])m4_dnl
 PASS([begin_indep_data], [ncid], [NCID])m4_dnl
 PASS([end_indep_data], [ncid], [NCID])m4_dnl
 
-  ! ---- what is in a file, how it is stored ----
+  ! ---- contents and layout of a file ----
 
   function nf90mpi_inquire(ncid, nDimensions, nVariables, nAttributes, unlimitedDimId, &
       formatNum)
@@ -261,7 +261,8 @@ PASS([inq_buffer_size], [ncid, buf_size],
   [NCID],
   [OFFSET, intent(out) :: buf_size])m4_dnl
 m4_define([REQUESTS], [
-  ! Where the lists are shorter than num, nothing is waited for but the others.
+  ! If the lists are shorter than num, completes no requests, but the process still takes
+  ! part in the call.
   function nf90mpi_$1(ncid, num, req, st)
     integer :: nf90mpi_$1
     integer, intent(in) :: ncid, num

@@ -1,4 +1,4 @@
-  ! What is done, with values of which type; f90_access.h has the same.
+  ! The operation and the type of the values. f90_access.h defines the same structure.
   type, bind(C), private :: f90_call
     integer(c_int) :: mode, type
     integer(c_int64_t) :: len

@@ -1,13 +1,13 @@
 m4_changequote([,])m4_changecom([/*],[*/])m4_divert(-1)
-/* Tables behind module pnetcdf. Read with `m4 -P`. foreach_X([body]) expands the body once
- * a row, with the columns of that row defined as macros. */
+/* The tables from which module pnetcdf is generated. Read with `m4 -P`. foreach_X([body])
+ * expands the body once for each row, with the columns of that row defined as macros. */
 
 /* Types of values.
- * T_NAME  how names end, also those of nfmpi_
- * T_TAG   its number, see f90_values.h
- * T_DECL  the declaration
- * T_LEN   the length to pass on
- * T_NC    the external type of attributes */
+ *     T_NAME  suffix of names, including those of nfmpi_
+ *     T_TAG   number, see f90_values.h
+ *     T_DECL  declaration
+ *     T_LEN   length to pass
+ *     T_NC    external type of attributes */
 m4_define([type_row], [m4_define([T_NAME], [$2])m4_define([T_TAG], [$3])m4_dnl
 m4_define([T_DECL], [$4])m4_define([T_LEN], [$5])m4_define([T_NC], [$6])$1])
 
@@ -23,12 +23,13 @@ m4_define([foreach_type], [m4_dnl
 type_row([$1], [text],   [0], [character(len=*)], [len(values)], [nf_char])m4_dnl
 foreach_number_type([$1])])
 
-/* What is done with values.
- * M_NAME    put, get ...
- * M_TAG     its number, see f90_access.h
- * M_ALL     how the name ends
- * M_INTENT  of the values; a get leaves alone what it does not reach
- * M_REQ     the argument behind the values; M_PASS how it goes on; M_DECL its declaration */
+/* Operations on values.
+ *     M_NAME    put, get ...
+ *     M_TAG     number, see f90_access.h
+ *     M_ALL     suffix of the name
+ *     M_INTENT  intent of the values; a get does not change values that it does not read
+ *     M_REQ     argument after the values
+ *     M_PASS    this argument in a call; M_DECL: its declaration */
 m4_define([mode_row], [m4_define([M_NAME], [$2])m4_define([M_TAG], [$3])m4_dnl
 m4_define([M_ALL], [$4])m4_define([M_INTENT], [$5])m4_define([M_REQ], [$6])m4_define([M_PASS], [$7])m4_dnl
 m4_define([M_DECL], [$8])$1])
@@ -47,13 +48,14 @@ request_row([$1], [iput], [4], [intent(in), asynchronous])m4_dnl
 request_row([$1], [iget], [5], [intent(inout), asynchronous])m4_dnl
 request_row([$1], [bput], [6], [intent(in)])])
 
-/* Forms of access: the functions of one generic each.
- * GENERIC(form)   name of the generic that the rows at hand make
- * SPECIFIC(form)  name of the function that they make with the type */
+/* The names of a generic function and of its specific functions, for a form of access.
+ *     GENERIC(form)   name of the generic for the current rows
+ *     SPECIFIC(form)  name of the function for the current type */
 m4_define([GENERIC], [nf90mpi_[]M_NAME[]_$1[]M_ALL[]])
 m4_define([SPECIFIC], [f90_[]M_NAME[]_$1[]M_ALL[]_[]T_NAME[]])
 
-/* The interface of one generic: the specific functions for each type, of the forms. */
+/* The interface of a generic function: the specific functions in the given forms, for
+ * every type. */
 m4_define([INTERFACE], [m4_dnl
   interface GENERIC([$1])
 foreach_type([FORM_LINES($@)])m4_dnl

@@ -1,4 +1,5 @@
-/* Arrays of Fortran as C sees them, and sections without copies. */
+/* Handles Fortran arrays in C: describes array sections as MPI datatypes, or copies
+ * them. */
 #include "f90_values.h"
 
 #include <limits.h>
@@ -16,13 +17,13 @@ const struct f90_type_row f90_types[] = {
 
 /* ---- sections as MPI datatypes ---- */
 
-/* The datatypes made on the way to one; they go when it stands. */
-struct makings {
+/* Intermediate datatypes, which are freed when the final datatype is complete. */
+struct type_list {
     int n, err;
     MPI_Datatype made[8 * (CFI_MAX_RANK + 1) + 1];
 };
 
-static MPI_Datatype made(struct makings *m, int result, const MPI_Datatype *type)
+static MPI_Datatype made(struct type_list *m, int result, const MPI_Datatype *type)
 {
     if (m->err == NC_NOERR) m->err = base_mpi_error(result, NC_ENOMEM, "an MPI datatype");
     if (result != MPI_SUCCESS) return MPI_DATATYPE_NULL;
@@ -30,7 +31,7 @@ static MPI_Datatype made(struct makings *m, int result, const MPI_Datatype *type
     return *type;
 }
 
-static MPI_Datatype vector(struct makings *m, MPI_Offset n, MPI_Offset step,
+static MPI_Datatype vector(struct type_list *m, MPI_Offset n, MPI_Offset step,
                            MPI_Datatype inner)
 {
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -39,7 +40,7 @@ static MPI_Datatype vector(struct makings *m, MPI_Offset n, MPI_Offset step,
                 &type);
 }
 
-static MPI_Datatype join(struct makings *m, int n, const MPI_Aint *at,
+static MPI_Datatype join(struct type_list *m, int n, const MPI_Aint *at,
                          const MPI_Datatype *parts)
 {
     int ones[CFI_MAX_RANK + 2];
@@ -50,8 +51,9 @@ static MPI_Datatype join(struct makings *m, int n, const MPI_Aint *at,
     return made(m, MPI_Type_create_struct(n, ones, at, parts, &type), &type);
 }
 
-/* n times inner, step bytes apart; MPI counts with an int. */
-static MPI_Datatype loop(struct makings *m, MPI_Offset n, MPI_Offset step,
+/* Returns a datatype that consists of n copies of `inner`, `step` bytes apart. Counts in
+ * MPI are ints, so a large n needs two nested datatypes. */
+static MPI_Datatype loop(struct type_list *m, MPI_Offset n, MPI_Offset step,
                          MPI_Datatype inner)
 {
     if (n <= INT_MAX) return vector(m, n, step, inner);
@@ -62,8 +64,9 @@ static MPI_Datatype loop(struct makings *m, MPI_Offset n, MPI_Offset step,
     return join(m, 2, (MPI_Aint[]){0, (MPI_Aint)(blocks * block * step)}, parts);
 }
 
-/* Whole slabs of the slowest dimension, then of the next, until n are reached. */
-static MPI_Datatype first_elements(struct makings *m, const struct f90_values *v,
+/* Returns a datatype that consists of the first n elements: as many whole slabs of the
+ * slowest dimension as fit, then of the next dimension, and so on. */
+static MPI_Datatype first_elements(struct type_list *m, const struct f90_values *v,
                                    MPI_Offset n)
 {
     MPI_Datatype slab[CFI_MAX_RANK + 2] = {v->type}, parts[CFI_MAX_RANK + 2];
@@ -87,7 +90,7 @@ static MPI_Datatype first_elements(struct makings *m, const struct f90_values *v
 
 int f90_section_type(const struct f90_values *v, MPI_Offset n, MPI_Datatype *type)
 {
-    struct makings m = {.err = NC_NOERR};
+    struct type_list m = {.err = NC_NOERR};
     *type = first_elements(&m, v, n);
     if (m.err == NC_NOERR)
         m.err = base_mpi_error(MPI_Type_commit(type), NC_ENOMEM, "MPI_Type_commit");
@@ -100,7 +103,7 @@ int f90_section_type(const struct f90_values *v, MPI_Offset n, MPI_Datatype *typ
 
 /* ---- sections as copies ---- */
 
-/* Copies element by element, in the order of Fortran. */
+/* Copies one element at a time, in Fortran order. */
 static void copy(const struct f90_values *v, char *packed, bool pack)
 {
     MPI_Offset place[CFI_MAX_RANK + 1] = {0};

@@ -1,4 +1,5 @@
-/* The values that a Fortran caller passes: an array of any rank, or a section of one. */
+/* Describes the values that a Fortran caller passes in an array or array section of any
+ * rank. */
 #ifndef F90_VALUES_H
 #define F90_VALUES_H
 
@@ -6,30 +7,30 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The types of values; pnetcdf.f90.m4 has the same numbers. */
+/* Types of values. pnetcdf.f90.m4 contains the same numbers. */
 enum f90_type { F90_TEXT, F90_INT1, F90_INT2, F90_INT4, F90_INT8, F90_REAL4, F90_REAL8 };
 
-/* Text has its characters for a first dimension. */
+/* Values of a Fortran array. For text, the characters form the first dimension. */
 struct f90_values {
     void *base;
-    MPI_Datatype type; /* of an element */
-    MPI_Offset width;  /* its bytes */
+    MPI_Datatype type; /* type of an element */
+    MPI_Offset width;  /* size of an element in bytes */
     int rank;
     MPI_Offset extent[CFI_MAX_RANK + 1];
-    MPI_Offset step[CFI_MAX_RANK + 1]; /* bytes between neighbours */
-    MPI_Offset size;                   /* elements; -1 where the caller does not know */
+    MPI_Offset step[CFI_MAX_RANK + 1]; /* distance between adjacent elements in bytes */
+    MPI_Offset size;                   /* number of elements; -1 if unknown */
     bool contiguous;
 };
 
-/* What values of a type are for MPI. */
+/* MPI datatype and size of each type of values. */
 extern const struct f90_type_row {
     MPI_Datatype type;
     int width;
 } f90_types[];
 
-/* Reads a descriptor; len is the length of text, otherwise unused: the elem_len of text
- * is not to be trusted, gfortran 12 gets it wrong for substrings. Every put comes here,
- * small ones too, so it is made part of its callers. */
+/* Fills *v from an array descriptor. `len` is the string length of text, and is ignored
+ * for other types. The elem_len of text is not reliable: gfortran 12 sets it incorrectly
+ * for substrings. Inline, because every put uses it, including small ones. */
 static inline void f90_describe(const CFI_cdesc_t *values, enum f90_type type,
                                 MPI_Offset len, struct f90_values *v)
 {
@@ -52,15 +53,15 @@ static inline void f90_describe(const CFI_cdesc_t *values, enum f90_type type,
         bytes *= extent;
     }
     v->rank = rank;
-    v->size = size < 0 ? -1 : size; /* the last extent of an assumed size is -1 */
+    v->size = size < 0 ? -1 : size; /* the last extent of an assumed-size array is -1 */
     v->contiguous = !gaps || size == 0;
 }
 
-/* Makes an MPI datatype of the first n elements, in the order of Fortran, relative to
- * v->base; to be freed. Returns an NC_ code. */
+/* Creates an MPI datatype for the first n elements in Fortran order, relative to v->base.
+ * The caller must free it. Returns an NC_ code. */
 int f90_section_type(const struct f90_values *v, MPI_Offset n, MPI_Datatype *type);
 
-/* Copies all elements to or from contiguous memory. */
+/* Copy all elements to or from contiguous memory. */
 void f90_pack(const struct f90_values *v, void *packed);
 void f90_unpack(const struct f90_values *v, const void *packed);
 

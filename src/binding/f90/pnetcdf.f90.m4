@@ -1,21 +1,24 @@
 m4_include(`f90_tables.m4')m4_dnl
 ! Generated from pnetcdf.f90.m4.
 !
-! Module pnetcdf: the functions of pnetcdf.h for Fortran 90, under the names nf90mpi_.
+! Module pnetcdf: the functions of pnetcdf.h for Fortran 90, with names that start with
+! nf90mpi_.
 !
-! As in netCDF-Fortran, indices and ids of variables and dimensions count from 1, the
-! fastest dimension comes first, and functions return nf90_noerr or an error code. What
-! else is to know of them stands in pnetcdf.h.
+! As in netCDF-Fortran, indices and ids of variables and dimensions start at 1, the
+! fastest dimension comes first, and functions return nf90_noerr or an error code.
+! pnetcdf.h documents everything else.
 !
-! Values are of type character, integer (1, 2, 4, 8 bytes) or real (4, 8 bytes) and of any
-! rank; a section of an array is used where it lies. start, count, stride and map are
-! optional: from the first element, as many as there are values, each of them, in memory
-! without gaps. What a get does not read keeps its value.
+! Values may have type character, integer (1, 2, 4, 8 bytes) or real (4, 8 bytes) and any
+! rank. Sections of arrays are used in place. start, count, stride and map are optional.
+! By default an access starts at the first element, covers as many elements as there are
+! values, has no stride, and uses contiguous memory. A get does not change values that it
+! does not read.
 !
-! What iput and iget are given must stay, unchanged by the program, until the request was
-! waited for; but an iput takes at most 4 KiB of values at once (see pnetcdf.h). So do not
-! pass them large expressions, nor components of an array of structures (a%b), of which the
-! compiler makes a copy that is gone when the call returns.
+! The arrays passed to iput and iget must exist, and the program must not change them,
+! until it has waited for the request. Only an iput of at most 4 KiB of values copies them
+! (see pnetcdf.h). Therefore do not pass large expressions, nor components of an array of
+! structures (a%b): the compiler passes a temporary copy, which no longer exists when the
+! call returns.
 module pnetcdf
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
 m4_ifdef([HAVE_MPI_F08], [m4_dnl
@@ -23,7 +26,7 @@ m4_ifdef([HAVE_MPI_F08], [m4_dnl
 ])m4_dnl
   implicit none
 
-  ! As configure has seen to. Module mpi would leave common blocks of its own in the library.
+  ! Kind as checked by configure. Module mpi would add common blocks to the library.
   integer, parameter, private :: MPI_OFFSET_KIND = c_int64_t
 
   include 'pnetcdf.inc'

@@ -1,5 +1,6 @@
-# libpnetcdf_serial: the names of the serial library, nc_* and nf_*, in terms of ours. A
-# library of its own: libpnetcdf must not show names of netCDF's.
+# libpnetcdf_serial: the serial library's functions nc_* and nf_*, implemented with libpnetcdf's
+# functions. It is a separate library, because libpnetcdf must not export names that belong to
+# netCDF.
 SERIAL_TABLES = $(F77_TABLES) src/binding/serial/serial_tables.m4
 SERIAL_M4 = $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/src/binding/serial
 SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c
@@ -16,7 +17,7 @@ include/pnetcdf_serial/netcdf.h: src/binding/serial/netcdf.h.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
 		$(srcdir)/src/binding/serial/netcdf.h.m4 > $@.tmp && mv $@.tmp $@
 
-# The parameters are those of pnetcdf.inc, but that arrays have these lengths.
+# The parameters are the same as in pnetcdf.inc, except for these array lengths.
 include/pnetcdf_serial/netcdf.inc: src/binding/serial/netcdf.inc.m4 include/pnetcdf.inc \
 		$(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { sed -e '/nfmpi_/d' -e '/^! functions/d' \

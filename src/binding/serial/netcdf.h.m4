@@ -13,16 +13,17 @@ m4_define([MISSING], [#define nc_$1(...) ncserial_needs_netcdf4()
 m4_define([DECLARE], [int ncserial_$1($2);
 ])
 m4_divert[]m4_dnl
-/* Generated from netcdf.h.m4: the serial interface of netCDF for classic files, in terms
- * of libpnetcdf. Programs written for netCDF compile with it unchanged; every file is
- * opened on MPI_COMM_SELF, or on the communicator that ncserial_comm was given. */
+/* Generated from netcdf.h.m4: the serial interface of netCDF for classic files,
+ * implemented by libpnetcdf. Programs written for netCDF compile with this header
+ * unchanged. All files are opened on MPI_COMM_SELF, or on the communicator passed to
+ * ncserial_comm. */
 #ifndef PNETCDF_SERIAL_NETCDF_H
 #define PNETCDF_SERIAL_NETCDF_H
 
 #include <pnetcdf.h>
 #include <stddef.h>
 
-/* Serial programs have arrays of these lengths. */
+/* Serial programs declare arrays with these lengths. */
 #undef NC_MAX_DIMS
 #undef NC_MAX_ATTRS
 #undef NC_MAX_VARS
@@ -43,7 +44,8 @@ OWN([inq_dim])OWN([inq_dimlen])OWN([inq_att])OWN([inq_attlen])m4_dnl
 foreach_serial_direction([foreach_serial_kind([foreach_serial_type([m4_dnl
 OWN(D_NAME[]_[]K_NAME[]S_SUFFIX)])])])m4_dnl
 
-/* Classic files have no more than one group, no types but their own, no chunks. */
+/* Functions for groups, user-defined types and chunks. Classic files have only one group,
+ * no such types, and no chunks. */
 foreach_serial_more([MORE])m4_dnl
 foreach_serial_not4([NOT4])m4_dnl
 foreach_serial_nothing([NOTHING])m4_dnl
@@ -63,7 +65,7 @@ foreach_serial_missing([MISSING])m4_dnl
 #if defined(__GNUC__)
 #define NCSERIAL_ERROR(text) __attribute__((error(text)))
 #else
-#define NCSERIAL_ERROR(text) /* such a program does not link */
+#define NCSERIAL_ERROR(text) /* programs that call these functions fail to link instead */
 #endif
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
-/* libpnetcdf_serial: programs written for the serial netCDF library, unchanged. The names
- * of C are mapped by its netcdf.h, those of Fortran are symbols of this library alone, so
- * that libpnetcdf never stands in netCDF's way.
+/* libpnetcdf_serial lets programs that were written for the serial netCDF library run
+ * unchanged. In C, its header netcdf.h maps netCDF's names to functions of this library.
+ * Only this library defines the Fortran names, so libpnetcdf itself never conflicts with
+ * netCDF.
  *
- * All files are opened on one communicator, and every call is collective on it. As netCDF
- * does, and libpnetcdf does not, elements that are not written are filled. */
+ * All files are opened on one communicator, and every call is collective on it. As in
+ * netCDF, and unlike in libpnetcdf, elements that are not written are filled. */
 #ifndef SERIAL_H
 #define SERIAL_H
 
@@ -12,24 +13,28 @@
 #include <pnetcdf.h>
 #include <stddef.h>
 
-/* Sizes and places are handed on by pointer. */
-_Static_assert(sizeof(size_t) == sizeof(MPI_Offset), "size_t has the size of MPI_Offset");
-_Static_assert(sizeof(ptrdiff_t) == sizeof(MPI_Offset), "and so has ptrdiff_t");
+/* Pointers to lists of sizes and indices are passed on unchanged, so the types must
+ * match. */
+_Static_assert(sizeof(size_t) == sizeof(MPI_Offset),
+               "size_t must have the size of MPI_Offset");
+_Static_assert(sizeof(ptrdiff_t) == sizeof(MPI_Offset),
+               "ptrdiff_t must have the size of MPI_Offset");
 
-/* Called from Fortran, or by the names that netcdf.h of this library declares. */
+/* Functions without a prototype in this header are called from Fortran or declared in
+ * netcdf.h. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 enum serial_kind { SERIAL_VAR, SERIAL_VAR1, SERIAL_VARA, SERIAL_VARS, SERIAL_VARM };
 
 #pragma GCC visibility push(hidden)
 
-/* The elements of one access; lists that its kind has no use for are NULL. */
+/* The hyperslab for an access. Lists that this kind of access does not use are NULL. */
 struct serial_slab {
     enum serial_kind kind;
     const MPI_Offset *start, *count, *stride, *imap;
 };
 
-/* type MPI_DATATYPE_NULL: the values are of the variable's own type. */
+/* Put and get values. MPI_DATATYPE_NULL means the variable's type. */
 int serial_put(int ncid, int varid, const struct serial_slab *s, const void *buf,
                MPI_Datatype type);
 int serial_get(int ncid, int varid, const struct serial_slab *s, void *buf,
@@ -38,7 +43,8 @@ int serial_get(int ncid, int varid, const struct serial_slab *s, void *buf,
 #pragma GCC visibility pop
 #pragma GCC visibility push(default)
 
-/* Public: the communicator for all files opened from now on; else MPI_COMM_SELF. */
+/* Sets the communicator for all files that are opened later. The default is
+ * MPI_COMM_SELF. This function is public. */
 void ncserial_comm(MPI_Comm comm);
 
 int ncserial_create(const char *path, int cmode, int *ncidp);

@@ -1,6 +1,6 @@
 m4_include(`tables.m4')m4_include([serial_tables.m4])m4_dnl
-/* Generated from serial_data.c.m4: the data functions of netCDF-C, and those that tell a
- * size. */
+/* Generated from serial_data.c.m4: netCDF-C's data functions, and functions that return
+ * sizes. */
 #include "serial.h"
 
 int ncserial_inq_dim(int ncid, int dimid, char *name, size_t *lenp)
@@ -25,7 +25,8 @@ int ncserial_inq_attlen(int ncid, int varid, const char *name, size_t *lenp)
 
 int ncserial__create(const char *path, int cmode, size_t size, const size_t *chunk, int *ncidp)
 {
-    (void)size, (void)chunk; /* sizes that tune the serial library's own buffers */
+    (void)size, (void)chunk; /* tuning parameters for the serial library's buffers;
+                              * ignored */
     return ncserial_create(path, cmode, ncidp);
 }
 

@@ -1,4 +1,5 @@
-/* Files on the communicator, MPI where the program has none, and filling. */
+/* Opens files on the communicator that the program has chosen, and fills records and
+ * variables. Also initializes MPI unless the program has done so. */
 #include "serial.h"
 
 #include <stdbool.h>
@@ -9,10 +10,11 @@ enum { FILES = NC_MAX_NFILES };
 static MPI_Comm chosen;
 static bool is_chosen;
 
-/* Of each file, by id: the records that grow are not filled. */
+/* Indexed by file id: true if new records must not be filled. */
 static bool nofill[FILES];
 
-/* Of each file, by id: it is as it was opened, when variables that are added would not be
+/* Indexed by file id: true if redef has not been called since the file was opened.
+ * libpnetcdf then still has the default fill mode, in which new variables are not
  * filled. */
 static bool as_opened[FILES];
 
@@ -27,7 +29,7 @@ static void end_mpi(void)
     if (MPI_Finalized(&over) == MPI_SUCCESS && !over) MPI_Finalize();
 }
 
-/* A serial program does not know of MPI. */
+/* Initializes MPI unless the program has done so; serial programs do not. */
 static int begin_mpi(void)
 {
     int there = 0;
@@ -48,7 +50,7 @@ void ncserial_comm(MPI_Comm c)
     is_chosen = true;
 }
 
-/* netCDF leaves no room between header and data. */
+/* Sets hints so that a new file has no gap after the header, as in netCDF. */
 static int without_gaps(MPI_Info *info)
 {
     static const char *const hints[] = {"nc_header_align_size", "nc_var_align_size",
@@ -84,7 +86,7 @@ int ncserial_open(const char *path, int omode, int *ncidp)
     return NC_NOERR;
 }
 
-/* Variables that are added to a file are filled, too. */
+/* Enters define mode. The first call sets the fill mode for new variables. */
 int ncserial_redef(int ncid)
 {
     int err = ncmpi_redef(ncid);
@@ -107,7 +109,8 @@ int ncserial_delete(const char *path)
     return err == NC_NOERR ? ncmpi_delete(path, MPI_INFO_NULL) : err;
 }
 
-/* netCDF takes it in data mode too, where it is about records alone. */
+/* Sets the fill mode. Like netCDF, also allows this in data mode, where the fill mode
+ * affects only records. */
 int ncserial_set_fill(int ncid, int fillmode, int *old_modep)
 {
     int nvars;
@@ -122,7 +125,8 @@ int ncserial_set_fill(int ncid, int fillmode, int *old_modep)
     return NC_NOERR;
 }
 
-/* Number of the records that a put reaches up to; 0 where it is not to records. */
+/* Returns how many records the file must have after a put; 0 if the variable has no
+ * records. */
 static int records_reached(int ncid, int varid, const struct serial_slab *s,
                            MPI_Offset *reached)
 {
@@ -149,14 +153,15 @@ static int fill_record(int ncid, int nvars, MPI_Offset record)
     return NC_NOERR;
 }
 
-/* The records that a put adds are filled first. */
+/* Fills the records that a put is about to add. */
 static int fill_records(int ncid, int varid, const struct serial_slab *s)
 {
     MPI_Offset reached, records = 0;
     int unlimited = -1, nvars = 0;
     if (is_file(ncid) && nofill[ncid]) return NC_NOERR;
     int err = records_reached(ncid, varid, s, &reached);
-    if (err != NC_NOERR || reached == 0) return NC_NOERR; /* the put says what is wrong */
+    if (err != NC_NOERR || reached == 0)
+        return NC_NOERR; /* the put itself reports the error */
     err = ncmpi_inq_unlimdim(ncid, &unlimited);
     if (err == NC_NOERR) err = ncmpi_inq_dimlen(ncid, unlimited, &records);
     if (err == NC_NOERR) err = ncmpi_inq_nvars(ncid, &nvars);

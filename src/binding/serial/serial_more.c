@@ -1,5 +1,6 @@
-/* What netCDF answers of classic files where programs ask for more than those have:
- * groups, types, chunks, compression; and nc_copy_var. */
+/* Implements netCDF's functions for features that classic files lack: groups, types,
+ * chunks, compression. They return the same results as netCDF does for classic files.
+ * This file also contains nc_copy_var. */
 #include "serial.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ static int known_var(int ncid, int varid)
     return ncmpi_inq_varndims(ncid, varid, &ndims);
 }
 
-/* The id is known: *out, where it is wanted, becomes value. */
+/* Sets *out to `value`, unless out is NULL or err is an error. Returns err. */
 static int answer(int err, int value, int *out)
 {
     if (err == NC_NOERR && out) *out = value;
@@ -31,7 +32,7 @@ static int answer_size(int err, size_t value, size_t *out)
     return err;
 }
 
-/* ---- what only netCDF-4 files have ---- */
+/* ---- features that only netCDF-4 has ---- */
 
 int ncserial_not4(int ncid, ...)
 {
@@ -47,7 +48,7 @@ int ncserial_nothing(void)
 int ncserial_inq_var_chunking(int ncid, int varid, int *storagep,
                               const size_t *chunksizesp)
 {
-    (void)chunksizesp; /* there are none */
+    (void)chunksizesp; /* classic files have no chunks */
     return answer(known_var(ncid, varid), NC_CONTIGUOUS, storagep);
 }
 
@@ -78,7 +79,7 @@ int ncserial_inq_var_filter(int ncid, int varid, unsigned int *idp, const size_t
     return err;
 }
 
-/* ---- groups: a classic file is one ---- */
+/* ---- groups: a classic file has one ---- */
 
 int ncserial_inq_grps(int ncid, int *ngroups, const int *ncids)
 {
@@ -199,7 +200,7 @@ int ncserial_inq_type(int ncid, nc_type type, char *name, size_t *sizep)
     return err == NC_NOERR ? answer_size(err, types[type].size, sizep) : err;
 }
 
-/* netCDF knows no more of them by name. */
+/* netCDF finds only these types by name in classic files. */
 int ncserial_inq_typeid(int ncid, const char *name, nc_type *typep)
 {
     int err = known(ncid);
@@ -216,7 +217,7 @@ int ncserial_inq_type_equal(int ncid1, nc_type type1, int ncid2, nc_type type2,
     return answer(err, type1 == type2, equal);
 }
 
-/* ---- processing elements of machines that are no more ---- */
+/* ---- processing elements on obsolete machines ---- */
 
 int ncserial_inq_base_pe(int ncid, int *pe)
 {
@@ -251,10 +252,10 @@ int ncserial_delete_mp(const char *path, int pe)
 
 /* ---- copying a variable ---- */
 
-/* A variable as its definition goes over to another file, with dimensions by name. */
+/* A variable being copied to another file. Its dimensions are matched by name. */
 struct copied {
     int in, varid, out, made, ndims, *dims;
-    MPI_Offset *count, *start; /* of a slice of the first dimension */
+    MPI_Offset *count, *start; /* a slice of the first dimension */
     MPI_Offset slices, bytes;
 };
 

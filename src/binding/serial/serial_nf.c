@@ -1,4 +1,5 @@
-/* netCDF-Fortran: what the generated functions share, and those with a path or a text. */
+/* Implements netCDF-Fortran functions that take a path or text, and helpers for the
+ * generated functions. */
 #include "serial_nf.h"
 
 #include <limits.h>
@@ -28,8 +29,7 @@ void serial_nf_slab(struct serial_nf_slab *at, enum serial_kind kind, int ncid, 
     at->varid = (int)((unsigned)varid - 1U);
     int err = ncmpi_inq_varndims(ncid, at->varid, &n);
     if (err != NC_NOERR || n > SERIAL_DIMS) {
-        if (err == NC_NOERR)
-            at->varid = -2; /* no variable that a program could have made */
+        if (err == NC_NOERR) at->varid = -2; /* an id that no variable can have */
         n = 0;
     }
     at->slab.kind = kind;
@@ -86,7 +86,7 @@ int F77_NAME(nf_set_fill, NF_SET_FILL)(const int *ncid, const int *mode, int *ol
     return ncserial_set_fill(*ncid, *mode, old);
 }
 
-/* The communicator for all files opened from now on. */
+/* Sets the communicator for all files that are opened later. */
 void F77_NAME(nf_serial_comm, NF_SERIAL_COMM)(const MPI_Fint *comm)
 {
     ncserial_comm(MPI_Comm_f2c(*comm));
@@ -107,7 +107,7 @@ int F77_NAME(nf_issyserr, NF_ISSYSERR)(const int *err)
     return *err > 0;
 }
 
-/* ---- for which netCDF-Fortran has functions of its own ---- */
+/* ---- functions that only netCDF-Fortran has ---- */
 
 int F77_NAME(nf_redef, NF_REDEF)(const int *ncid)
 {
@@ -124,7 +124,8 @@ int F77_NAME(nf_inq_var_fill, NF_INQ_VAR_FILL)(const int *ncid, const int *varid
 int F77_NAME(nf__create, NF__CREATE)(const char *text, const int *cmode, const int *size,
                                      const int *chunk, int *ncid, F77_STRLEN len)
 {
-    (void)size, (void)chunk; /* sizes that tune the serial library's own buffers */
+    (void)size, (void)chunk; /* tuning parameters for the serial library's buffers;
+                              * ignored */
     return F77_NAME(nf_create, NF_CREATE)(text, cmode, ncid, len);
 }
 
@@ -178,7 +179,7 @@ int F77_NAME(nf_copy_var, NF_COPY_VAR)(const int *in, const int *varid, const in
     return ncserial_copy_var(*in, (int)((unsigned)*varid - 1U), *out);
 }
 
-/* Ids count from 1. */
+/* Sets ids[] to 1 ... n. */
 static int from_one(int err, int n, int *ids)
 {
     for (int i = 0; err == NC_NOERR && i < n; i++)
@@ -203,7 +204,7 @@ int F77_NAME(nf_inq_varids, NF_INQ_VARIDS)(const int *ncid, int *n, int *ids)
 int F77_NAME(nf_inq_var_chunking, NF_INQ_VAR_CHUNKING)(const int *ncid, const int *varid,
                                                        int *storage, const int *sizes)
 {
-    (void)sizes; /* there are none */
+    (void)sizes; /* classic files have no chunks */
     return ncserial_inq_var_chunking(*ncid, (int)((unsigned)*varid - 1U), storage, NULL);
 }
 

@@ -1,11 +1,12 @@
-/* netCDF-Fortran: what it answers of classic files where programs ask for groups, types
- * and filters, and what it has for parallel files. */
+/* Implements netCDF-Fortran functions for groups, types and filters, which return the
+ * same results as netCDF does for classic files. Also contains functions for parallel
+ * files. */
 #include "serial_nf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- groups: a classic file is one ---- */
+/* ---- groups: a classic file has one ---- */
 
 int F77_NAME(nf_inq_grps, NF_INQ_GRPS)(const int *ncid, int *n, const int *ids)
 {
@@ -101,7 +102,7 @@ int F77_NAME(nf_inq_var_filter, NF_INQ_VAR_FILTER)(const int *ncid, const int *v
     return err;
 }
 
-/* No file has chunks, or values of other lengths than its type's. */
+/* Classic files have neither chunks nor variable-length values. */
 int F77_NAME(nf_get_chunk_cache, NF_GET_CHUNK_CACHE)(void)
 {
     return NC_ENOTNC4;
@@ -112,7 +113,7 @@ int F77_NAME(nf_free_vlen, NF_FREE_VLEN)(void)
     return NC_ENOTNC4;
 }
 
-/* ---- files for many processes: not under these names ---- */
+/* ---- parallel files: not available under these names ---- */
 
 int F77_NAME(nf_create_par, NF_CREATE_PAR)(void)
 {

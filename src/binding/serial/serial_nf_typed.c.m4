@@ -1,5 +1,5 @@
 m4_include(`tables.m4')m4_include([serial_tables.m4])m4_divert(-1)
-/* Kinds of arguments: see serial_tables.m4. */
+/* Kinds of arguments. See serial_tables.m4. */
 m4_define([DECL_num], [const int *$1])
 m4_define([DECL_int_out], [int *$1])
 m4_define([DECL_text], [const char *$1])
@@ -52,11 +52,11 @@ int F77_NAME(nf_$1, NF_[]UPPER([$1]))(const int *ncid)
 }
 ])
 m4_divert[]m4_dnl
-/* Generated from serial_nf_typed.c.m4: the functions of netCDF-Fortran. */
+/* Generated from serial_nf_typed.c.m4: netCDF-Fortran functions. */
 #include "serial_nf.h"
 foreach_serial_nf([STUB])m4_dnl
 
-/* The other arguments do not matter. */
+/* Ignores all arguments except the id. */
 foreach_serial_nf_not4([REFUSED])m4_dnl
 foreach_serial_direction([foreach_serial_kind([foreach_serial_nf_type([
 int F77_NAME(nf_[]D_NAME[]_[]K_NAME[]S_SUFFIX, NF_[]UPPER(D_NAME[]_[]K_NAME[]S_SUFFIX))(

@@ -1,8 +1,9 @@
 m4_include([f77_tables.m4])m4_divert(-1)
-/* Tables of libpnetcdf_serial. Read behind tables.m4. */
+/* Tables for libpnetcdf_serial. They are read after tables.m4. */
 
-/* Kinds of access. S_FLAG; S_DECL: the lists, as parameters in C; S_INIT: as they are in a
- * serial_slab. S_FDECL, S_FINIT: the same in Fortran. */
+/* Kinds of access. S_FLAG: enumerator. S_DECL: declarations of the list parameters in C.
+ * S_INIT: initializers of a serial_slab for these lists. S_FDECL, S_FINIT: the same for
+ * Fortran. */
 m4_define([serial_kind_row], [m4_define([K_NAME], [$2])m4_define([S_FLAG], [$3])m4_dnl
 m4_define([S_DECL], [$4])m4_define([S_INIT], [$5])m4_dnl
 m4_define([S_FDECL], [$6])m4_define([S_FINIT], [$7])$1])
@@ -27,7 +28,7 @@ serial_kind_row([$1], [varm], [SERIAL_VARM],
     [ const int *start, const int *count, const int *stride, const int *imap,],
     [start, count, stride, imap])])
 
-/* Types in C: S_SUFFIX, S_C, S_MPI; without a suffix the variable's own. */
+/* Types in C: S_SUFFIX, S_C, S_MPI. A type without a suffix means the variable's type. */
 m4_define([serial_type_row],
 [m4_define([S_SUFFIX], [$2])m4_define([S_C], [$3])m4_define([S_MPI], [$4])$1])
 m4_define([foreach_serial_type], [m4_dnl
@@ -46,7 +47,7 @@ serial_type_row([$1], [_int64],  [long long],   [MPI_LONG_LONG_INT])m4_dnl
 serial_type_row([$1], [_real],   [float],       [MPI_FLOAT])m4_dnl
 serial_type_row([$1], [_double], [double],      [MPI_DOUBLE])])
 
-/* The name of a type in libpnetcdf. */
+/* The name that a type has in libpnetcdf. */
 m4_define([S_CNAME], [m4_ifelse(S_SUFFIX, [_int1], [_schar], S_SUFFIX, [_int2], [_short],
     S_SUFFIX, [_int64], [_longlong], S_SUFFIX, [_real], [_float], S_SUFFIX)])
 
@@ -54,7 +55,7 @@ m4_define([foreach_serial_direction], [m4_dnl
 m4_define([D_NAME], [put])m4_define([D_CONST], [const ])$1[]m4_dnl
 m4_define([D_NAME], [get])m4_define([D_CONST], [])$1])
 
-/* Functions of netCDF that are one of libpnetcdf's but for their name. */
+/* NetCDF functions that differ from libpnetcdf's only in their names. */
 m4_define([foreach_serial_same], [m4_dnl
 $1([abort])$1([close])$1([copy_att])$1([def_dim])$1([def_var])$1([def_var_fill])$1([del_att])m4_dnl
 $1([enddef])$1([get_att])$1([inq])$1([inq_attid])$1([inq_attname])$1([inq_atttype])m4_dnl
@@ -66,9 +67,9 @@ $1([set_default_format])$1([strerror])$1([sync])m4_dnl
 foreach_type([$1([put_att_]T_NAME)$1([get_att_]T_NAME)])m4_dnl
 $1([put_att_ubyte])$1([get_att_ubyte])])
 
-/* What is no other function of ours under another name, with its parameters: filling, and
- * what netCDF answers of classic files though they have it not (serial_more.c). What is not
- * written is const. */
+/* Functions without a counterpart in libpnetcdf, with their parameters: functions that
+ * fill, and functions that succeed for classic files in netCDF even though such files
+ * lack the feature (serial_more.c). Pointer arguments that are only read are const. */
 m4_define([foreach_serial_more], [m4_dnl
 $1([redef], [int ncid])m4_dnl
 $1([inq_var_fill], [int ncid, int varid, int *no_fillp, void *fill_valuep])m4_dnl
@@ -101,19 +102,20 @@ $1([_open_mp], [const char *path, int omode, int pe, const size_t *chunk, int *n
 $1([delete_mp], [const char *path, int pe])m4_dnl
 $1([copy_var], [int ncid_in, int varid, int ncid_out])])
 
-/* What netCDF refuses for classic files, with NC_ENOTNC4. */
+/* Functions for which netCDF returns NC_ENOTNC4 if the file is classic. */
 m4_define([foreach_serial_not4], [m4_dnl
 $1([def_var_chunking])$1([def_var_deflate])$1([def_var_endian])$1([def_var_filter])m4_dnl
 $1([def_var_fletcher32])$1([def_var_quantize])$1([def_var_szip])m4_dnl
 $1([set_var_chunk_cache])$1([get_var_chunk_cache])$1([inq_var_endian])m4_dnl
 $1([inq_var_quantize])$1([rename_grp])])
 
-/* Settings of netCDF's own, that change no result. */
+/* Functions that tune netCDF's implementation and do not affect results. */
 m4_define([foreach_serial_nothing], [m4_dnl
 $1([initialize])$1([finalize])$1([set_log_level])$1([set_chunk_cache])$1([set_alignment])m4_dnl
 $1([show_metadata])])
 
-/* What there is in netCDF-4 files alone: a call does not compile. */
+/* Functions that work only on netCDF-4 files. Compiling a program that calls them is an
+ * error. */
 m4_define([foreach_serial_missing], [m4_dnl
 $1([advise])$1([copy_data])$1([copy_data_all])$1([def_compound])$1([def_enum])$1([def_grp])m4_dnl
 $1([def_opaque])$1([def_user_format])$1([def_vlen])$1([dump_data])$1([free_string])m4_dnl
@@ -129,10 +131,12 @@ $1([insert_compound])$1([insert_enum])$1([put_att_string])$1([put_var1_string])m
 $1([put_var_string])$1([put_vara_string])$1([put_varm_string])$1([put_vars_string])m4_dnl
 $1([put_vlen_element])$1([reclaim_data])$1([reclaim_data_all])])
 
-/* Functions of netCDF-Fortran that are one of nfmpi_, with the kinds of their arguments:
- * length and length_out are an integer there and 8 bytes wide here; text has a length at
- * the end; the others are passed on: integers in and out, characters, and TYPE, TYPE_out.
- * Name, and behind a colon that of nfmpi_ where it differs. */
+/* NetCDF-Fortran functions that correspond to an nfmpi_ function, with the kinds of their
+ * arguments. The kinds length and length_out are default integers in netCDF-Fortran, but
+ * 8 bytes wide in the nfmpi_ function. The length of a text is the last argument. All
+ * other arguments are passed on unchanged: integers, both in and out, characters, TYPE
+ * and TYPE_out. If the names differ, the name of the nfmpi_ function follows after a
+ * colon. */
 m4_define([foreach_serial_nf], [m4_dnl
 $1([abort], num, ncid)m4_dnl
 $1([close], num, ncid)m4_dnl
@@ -178,7 +182,8 @@ foreach_f77_number_type([m4_dnl
 $1(get_att_[]NF_NAME:get_att_[]T_NAME, num, ncid, num, varid, text, name, T_CNAME[]_out, ip)m4_dnl
 $1(put_att_[]NF_NAME:put_att_[]T_NAME, num, ncid, num, varid, text, name, num, xtype, length, len, T_CNAME, op)m4_dnl
 ])])
-/* Others of netCDF-Fortran: written by hand; what netCDF refuses for classic files. */
+/* Other netCDF-Fortran functions: those written by hand, and those that netCDF rejects
+ * for classic files. */
 m4_define([foreach_serial_nf_more], [m4_dnl
 $1([redef])$1([inq_var_fill])m4_dnl
 $1([_create])$1([_open])$1([_enddef])$1([_create_mp])$1([_open_mp])$1([inq_base_pe])m4_dnl

@@ -1,17 +1,12 @@
-/* Pieces of many requests in the order of the file, each byte named once. */
+/* Sorts the pieces of a tile by file offset and resolves overlaps, so that each byte of
+ * the file is transferred once. Overlapping pieces are copied in memory instead. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_segments.h"
 #include "access_tile.h"
-
-static int by_offset(const void *a, const void *b)
-{
-    const struct access_piece *p = a, *q = b;
-    if (p->offset != q->offset) return p->offset < q->offset ? -1 : 1;
-    return p->order < q->order ? -1 : 1;
-}
 
 static int by_order(const void *a, const void *b)
 {
@@ -30,11 +25,11 @@ static int add_copy(struct access_tile *t, struct access_copy c)
     return NC_NOERR;
 }
 
-/* Piece p starts before `covered`, where the owners, disjoint and ascending, end. Each
- * byte of the overlap stays with its owner: a put copies p's bytes there if p is the
- * later one, a get copies the owner's bytes to p. */
-static int share_overlap(struct access_tile *t, int64_t nowners,
-                         const struct access_piece *p, int64_t covered, bool put)
+/* Handles a piece p that starts before `covered`, the end of the disjoint, ascending
+ * owners. Each byte of the overlap remains with its owner. A put copies p's bytes to the
+ * owner if p is the later piece; a get copies the owner's bytes to p. */
+static int assign_overlap(struct access_tile *t, int64_t nowners,
+                          const struct access_piece *p, int64_t covered, bool put)
 {
     int64_t end = p->offset + p->length < covered ? p->offset + p->length : covered;
     for (int64_t i = nowners - 1; i >= 0; i--) {
@@ -55,14 +50,15 @@ static int share_overlap(struct access_tile *t, int64_t nowners,
 
 int access_tile_sort(struct access_tile *t, bool put)
 {
-    if (t->npieces > 1)
-        qsort(t->pieces, (size_t)t->npieces, sizeof *t->pieces, by_offset);
-
+    /* The sort is stable, so pieces at the same offset remain in the order of requests.
+     */
+    if (base_segments_sort(t->pieces, t->npieces, sizeof *t->pieces) != NC_NOERR)
+        return NC_ENOMEM;
     int64_t kept = 0, covered = t->npieces > 0 ? t->pieces[0].offset : 0;
     for (int64_t i = 0; i < t->npieces; i++) {
         struct access_piece p = t->pieces[i];
         if (p.offset < covered) {
-            int err = share_overlap(t, kept, &p, covered, put);
+            int err = assign_overlap(t, kept, &p, covered, put);
             if (err != NC_NOERR) return err;
             int64_t cut = covered - p.offset < p.length ? covered - p.offset : p.length;
             p.offset += cut;
@@ -78,7 +74,7 @@ int access_tile_sort(struct access_tile *t, bool put)
     return NC_NOERR;
 }
 
-void access_tile_share(struct access_tile *t)
+void access_tile_copy_overlaps(struct access_tile *t)
 {
     for (int64_t i = 0; i < t->ncopies; i++) {
         const struct access_copy *c = &t->copies[i];

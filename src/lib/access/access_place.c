@@ -1,10 +1,11 @@
-/* Values straight to and from their places in a block of the file. */
+/* Moves values directly between user memory and an in-memory block of the file. */
 #include <string.h>
 
 #include "base_error.h"
+#include "base_require.h"
 #include "access_walk.h"
 
-/* Shorter runs go through a buffer, many at a time. */
+/* Runs shorter than LONG_RUN are converted together in a scratch buffer. */
 enum { LONG_RUN = 256, SCRATCH = 8192 };
 
 static int long_runs(struct access_values *v, const struct region_strip *s,
@@ -13,8 +14,8 @@ static int long_runs(struct access_values *v, const struct region_strip *s,
     int64_t n = s->length / v->xsize;
     int result = NC_NOERR;
     for (int64_t i = 0; i < s->count; i++, place += s->stride)
-        access_walk_note(&result, put ? access_values_put(v, place, n)
-                                      : access_values_get(v, place, n));
+        access_walk_set_error(&result, put ? access_values_put(v, place, n)
+                                           : access_values_get(v, place, n));
     return result;
 }
 
@@ -29,11 +30,11 @@ static int short_runs(struct access_values *v, const struct region_strip *s,
         int64_t n = count * s->length / v->xsize;
         unsigned char *at = place + i * s->stride;
         if (put) {
-            access_walk_note(&result, access_values_put(v, scratch, n));
+            access_walk_set_error(&result, access_values_put(v, scratch, n));
             region_copy_pieces(at, s->stride, scratch, s->length, count, s->length);
         } else {
             region_copy_pieces(scratch, s->length, at, s->stride, count, s->length);
-            access_walk_note(&result, access_values_get(v, scratch, n));
+            access_walk_set_error(&result, access_values_get(v, scratch, n));
         }
     }
     return result;
@@ -52,7 +53,8 @@ void access_place_mark(const struct access_block *b, const struct region_strip *
         memset(to + i * stride, 1, (size_t)length);
 }
 
-/* The bytes in [w->low, w->high) of one value that is put and lies in two ranges. */
+/* Converts a put value that crosses a range boundary; finds its part in [w->low,
+ * w->high). */
 int access_place_edge(const struct access_walk *w, struct access_values *v,
                       int64_t *offset, unsigned char value[8], unsigned char **bytes,
                       int64_t *n)
@@ -71,6 +73,7 @@ static int place_edge(struct access_walk *w, const struct access_block *b, int64
     unsigned char value[8], *bytes;
     struct region_strip s = {.offset = offset, .count = 1};
     int err = access_place_edge(w, &w->part->values, &s.offset, value, &bytes, &s.length);
+    base_require(s.length > 0 && s.offset >= b->start && s.length <= b->end - s.offset);
     s.stride = s.length;
     memcpy(b->bytes + (s.offset - b->origin), bytes, (size_t)s.length);
     access_place_mark(b, &s);
@@ -80,6 +83,9 @@ static int place_edge(struct access_walk *w, const struct access_block *b, int64
 static int move_strip(struct access_walk *w, const struct access_block *b,
                       const struct region_strip *s)
 {
+    int64_t last = s->offset + (s->count - 1) * s->stride;
+    base_require(s->offset >= b->start &&
+                 s->length <= b->end + (w->put ? 0 : ACCESS_SLACK) - last);
     unsigned char *place = b->bytes + (s->offset - b->origin);
     bool few = s->count == 1 || s->length >= LONG_RUN;
     int err = few ? long_runs(&w->part->values, s, place, w->put)
@@ -88,8 +94,9 @@ static int move_strip(struct access_walk *w, const struct access_block *b,
     return err;
 }
 
-/* The current strip: values of puts that lie in two ranges apart. */
-static int take_strip(struct access_walk *w, const struct access_block *b)
+/* Moves the current strip. Handles put values that cross a range boundary separately.
+ */
+static int move_current_strip(struct access_walk *w, const struct access_block *b)
 {
     struct region_strip s = w->strip;
     int64_t xsize = w->part->values.xsize;
@@ -100,15 +107,15 @@ static int take_strip(struct access_walk *w, const struct access_block *b)
     if (!w->crossed) return move_strip(w, b, &s);
     s.length -= xsize;
     if (s.length > 0) result = move_strip(w, b, &s);
-    access_walk_note(&result, place_edge(w, b, s.offset + s.length));
+    access_walk_set_error(&result, place_edge(w, b, s.offset + s.length));
     return result;
 }
 
 /* ---- lists of short runs ---- */
 
-/* From the scratch to their places in the block, and marked. */
-static void spread(const struct access_block *b, int64_t base,
-                   const struct region_span *s, const unsigned char *scratch)
+/* Copies values from the scratch buffer to the block and marks them. */
+static void store_span(const struct access_block *b, int64_t base,
+                       const struct region_span *s, const unsigned char *scratch)
 {
     const struct region_extent *x = s->blocks;
     for (int64_t i = 0; i < s->n; i++) {
@@ -145,9 +152,10 @@ bool access_walk_span(struct access_walk *w, int64_t max_bytes, struct region_sp
     return true;
 }
 
-/* The next short blocks of a list: many converted at once. False if what comes next is
- * something else. */
-static bool take_blocks(struct access_walk *w, const struct access_block *b, int *result)
+/* Moves the next short blocks of a list, converting many at once. Returns false if the
+ * next runs are not short blocks. */
+static bool move_short_blocks(struct access_walk *w, const struct access_block *b,
+                              int *result)
 {
     unsigned char scratch[SCRATCH];
     struct access_values *v = &w->part->values;
@@ -155,23 +163,24 @@ static bool take_blocks(struct access_walk *w, const struct access_block *b, int
     if (!access_walk_span(w, SCRATCH, &s)) return false;
     int64_t base = s.base - b->origin;
     if (w->put) {
-        access_walk_note(result, access_values_put(v, scratch, s.bytes / v->xsize));
-        spread(b, base, &s, scratch);
+        access_walk_set_error(result, access_values_put(v, scratch, s.bytes / v->xsize));
+        store_span(b, base, &s, scratch);
     } else {
         collect_extents(b, base, &s, scratch);
-        access_walk_note(result, access_values_get(v, scratch, s.bytes / v->xsize));
+        access_walk_set_error(result, access_values_get(v, scratch, s.bytes / v->xsize));
     }
     return true;
 }
 
 int access_walk_block(struct access_walk *w, const struct access_block *b)
 {
+    base_require(b->origin <= b->start && b->start <= b->end);
     int result = access_walk_range(w, b->start, b->end);
     while (access_walk_open(w, &result))
         for (;;) {
-            if (take_blocks(w, b, &result)) continue;
+            if (move_short_blocks(w, b, &result)) continue;
             if (!access_walk_strip(w)) break;
-            access_walk_note(&result, take_strip(w, b));
+            access_walk_set_error(&result, move_current_strip(w, b));
         }
     return result;
 }

@@ -1,4 +1,4 @@
-/* A request: which values of a variable, and where they lie in memory. */
+/* A request: a hyperslab of a variable, and the memory for its values. */
 #ifndef ACCESS_REQUEST_H
 #define ACCESS_REQUEST_H
 
@@ -10,66 +10,89 @@
 #include "conv.h"
 #include "region.h"
 
-/* One hyperslab of one variable, to or from one buffer. Compact, as there can be
- * millions: the variable's number of dimensions and the bits say how long slab[] is. */
+/* A hyperslab of one variable and the buffer for its values. It is compact, because there
+ * can be millions: the variable's number of dimensions and the bit fields determine the
+ * length of slab[]. */
 struct access_request {
-    void *buf; /* a put never changes it */
+    void *buf; /* memory for the values, which a put never changes */
     int varid;
-    short status;           /* out: this request's own result, an NC_ code */
-    unsigned char type : 4; /* of the values in memory: enum conv_type */
+    short status;           /* result of the request, an NC_ code */
+    unsigned char type : 4; /* type of the values in memory: enum conv_type */
     bool strided : 1;
-    bool raw : 1;    /* in place of start and count: a pointer to the region of the file,
-                      * its number of elements, and the record in whose part of the
-                      * variable it begins: offsets are relative to the first byte there */
-    bool mapped : 1; /* access_mem says where the values are in buf */
-    bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
-    unsigned char flags; /* the caller's own */
-    int64_t slab[];      /* if mapped, a pointer to the region of buf; start, count
-                          * and, if strided, stride: ndims each */
+    bool raw : 1;        /* instead of start and count, slab[] has a pointer to the file
+                          * region, its number of elements, and its first record; offsets
+                          * are relative to the variable's first byte in that record */
+    bool mapped : 1;     /* access_mem describes the positions of the values in buf */
+    bool has_ticket : 1; /* a pending put: values are copied, and buf is its ticket */
+    unsigned char flags; /* reserved for the caller */
+    int64_t slab[];      /* if mapped, the region of buf; then start, count and, if
+                          * strided, stride, with ndims elements each */
 };
 
-/* The bytes of the values in buf, in order; NULL: contiguous. */
+/* Returns the values' region in buf, or NULL if the values are contiguous. */
 static inline const struct region *access_mem(const struct access_request *r)
 {
     return r->mapped ? (const struct region *)(intptr_t)r->slab[0] : NULL;
 }
 
-/* mem may be NULL; only a mapped request has room for another. */
+/* Sets the values' region in buf. If `mem` is not NULL, the request must be mapped. */
 static inline void access_set_mem(struct access_request *r, const struct region *mem)
 {
     if (r->mapped) r->slab[0] = (int64_t)(intptr_t)mem;
 }
 
-/* What a driver's post made of a request, see there; 0: nothing. */
+/* Returns the ticket that a driver's `post` has assigned, or 0 if none. */
 static inline uint32_t access_ticket(const struct access_request *r)
 {
-    return r->taken ? (uint32_t)(uintptr_t)r->buf : 0;
+    return r->has_ticket ? (uint32_t)(uintptr_t)r->buf : 0;
 }
 
 static inline void access_set_ticket(struct access_request *r, uint32_t ticket)
 {
-    r->taken = true;
+    r->has_ticket = true;
     r->buf = (void *)(uintptr_t)ticket;
 }
 
-/* A put without a buffer, of the variable's fill value throughout. buf alone may be NULL:
- * that is MPI_BOTTOM, and access_mem has addresses. */
+/* Returns whether this is a put, without a buffer, of the variable's fill value. (If buf
+ * is NULL but has a region, it is MPI_BOTTOM, and the region contains addresses.) */
 static inline bool access_is_fill(const struct access_request *r)
 {
     return r->buf == NULL && access_mem(r) == NULL;
 }
 
-/* The first bad result of a request is its status, what is out of range the least. */
-static inline void access_blame(struct access_request *r, int err)
+/* Sets the status unless it is already an error; any other error replaces NC_ERANGE. */
+static inline void access_set_status(struct access_request *r, int err)
 {
-    r->status = (short)base_error_worse(r->status, err);
+    r->status = (short)base_error_merge(r->status, err);
 }
 
-enum { ACCESS_RAW_SLAB = 3 }; /* entries of slab[] that take start's place if raw */
+enum { ACCESS_RAW_SLAB = 3 }; /* number of entries of slab[] in a raw request */
 
 static inline const int64_t *access_start(const struct access_request *r)
 {
     return r->slab + r->mapped;
+}
+
+/* A request that the library makes itself: raw, or with at most two dimensions. */
+union access_own_request {
+    struct access_request r;
+    unsigned char room[sizeof(struct access_request) + 4 * sizeof(int64_t)];
+};
+
+/* Makes a raw request for n elements in a region of the variable relative to `record`.
+ * The caller frees the region. NC_ENOMEM if it is NULL. */
+static inline int access_set_raw(struct access_request *r, int varid, int type,
+                                 const struct region *where, int64_t n, int64_t record,
+                                 const void *values)
+{
+    *r = (struct access_request){.buf = (void *)(intptr_t)values,
+                                 .varid = varid,
+                                 .type = (unsigned char)type,
+                                 .raw = true};
+    r->slab[0] = (int64_t)(intptr_t)where;
+    r->slab[1] = n;
+    r->slab[2] = record;
+    return where == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 static inline const struct region *access_raw_region(const struct access_request *r)
@@ -77,7 +100,7 @@ static inline const struct region *access_raw_region(const struct access_request
     return (const struct region *)(intptr_t)access_start(r)[0];
 }
 
-/* What the offsets of its region are relative to. */
+/* Returns the offset to which a raw request's region is relative. */
 static inline int64_t access_raw_shift(const struct cdf_header *h,
                                        const struct access_request *r)
 {
@@ -89,13 +112,13 @@ static inline const int64_t *access_count(const struct access_request *r, int nd
     return access_start(r) + ndims;
 }
 
-/* NULL where all strides are 1. */
+/* Returns the strides, or NULL if all are 1. */
 static inline const int64_t *access_stride(const struct access_request *r, int ndims)
 {
     return r->strided ? access_start(r) + 2 * (size_t)ndims : NULL;
 }
 
-/* Elements that it moves; who made it knows that the product fits. */
+/* Returns the number of elements. The request's creator has checked for overflow. */
 static inline int64_t access_nelems(const struct access_request *r, int ndims)
 {
     const int64_t *count = access_count(r, ndims);
@@ -106,7 +129,7 @@ static inline int64_t access_nelems(const struct access_request *r, int ndims)
     return n;
 }
 
-/* Records that there are at least once a request has been put; 0 if it is of none. */
+/* Returns the number of records that a put requires; 0 for a fixed-size variable. */
 int64_t access_records(const struct cdf_header *h, const struct access_request *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs of bytes: of a region under a cursor, or a single one. */
+/* Enumerates runs of bytes: a region's runs, through a cursor, or a single run. */
 #include "access_runs.h"
 
 #include "base_error.h"
@@ -35,8 +35,8 @@ int access_runs_begin(struct access_runs *x, const struct cdf_header *h,
         x->shift = access_raw_shift(h, r);
         return begin_cursor(x, access_raw_region(r));
     }
-    struct access_survey s = {.pieces = 1};
-    if (!access_survey(h, r, &s) || s.pieces == 1) {
+    struct access_extent s = {.pieces = 1};
+    if (!access_extent(h, r, &s) || s.pieces == 1) {
         x->begin = s.low;
         x->bytes = s.bytes;
         return NC_NOERR;
@@ -53,8 +53,9 @@ void access_runs_end(struct access_runs *x)
     *x = (struct access_runs){.shift = 0};
 }
 
-/* The next n bytes of the single run, or what is left of it. */
-static bool next_of_one(struct access_runs *x, int64_t n, struct region_strip *strip)
+/* Returns the next n bytes of the single run, or all of its remaining bytes. */
+static bool next_of_single_run(struct access_runs *x, int64_t n,
+                               struct region_strip *strip)
 {
     if (n > x->bytes - x->done) n = x->bytes - x->done;
     *strip = (struct region_strip){x->begin + x->done, n, n, 1};
@@ -65,7 +66,7 @@ static bool next_of_one(struct access_runs *x, int64_t n, struct region_strip *s
 bool access_runs_next(struct access_runs *x, int64_t max_bytes, int64_t max_runs,
                       struct region_strip *strip)
 {
-    if (x->cursor == NULL) return next_of_one(x, max_bytes, strip);
+    if (x->cursor == NULL) return next_of_single_run(x, max_bytes, strip);
     if (!region_next(x->cursor, max_bytes, max_runs, strip)) return false;
     strip->offset += x->shift;
     return true;
@@ -76,7 +77,7 @@ bool access_runs_next_below(struct access_runs *x, int64_t limit, int64_t unit,
 {
     int64_t left = limit - (x->begin + x->done);
     if (x->cursor == NULL)
-        return left > 0 && next_of_one(x, (left + unit - 1) & -unit, strip);
+        return left > 0 && next_of_single_run(x, (left + unit - 1) & -unit, strip);
     if (!region_next_below(x->cursor, limit - x->shift, unit, strip)) return false;
     strip->offset += x->shift;
     return true;

@@ -1,8 +1,10 @@
-/* Requests to tiles: which bytes of the file come next, and their values. */
+/* Cuts requests into tiles. Plans which bytes of the file come next, then moves values
+ * between user memory and the tile. The file side may plan one tile ahead. */
 #include "access_tile.h"
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_require.h"
 
 void access_stream_free(struct access_stream *s)
 {
@@ -46,7 +48,7 @@ static int add_segment(struct access_tile *t, int64_t request, int64_t nelems,
 
 static int add_strip(struct access_tile *t, const struct region_strip *strip)
 {
-    int err = NC_NOERR;
+    int err = base_holds(strip->count > 0 && strip->length > 0 && strip->offset >= 0);
     for (int64_t i = 0; i < strip->count && err == NC_NOERR; i++) {
         err =
             access_tile_add(t, strip->offset + i * strip->stride, strip->length, t->used);
@@ -55,8 +57,8 @@ static int add_strip(struct access_tile *t, const struct region_strip *strip)
     return err;
 }
 
-/* Takes what fits of the current request, which ends when its region does: not before all
- * of it is noted in the tile, so that the right ones are told of an error. */
+/* Plans as much of the current request as fits. The request ends when its whole region is
+ * in the tile, so that errors are attributed to the right requests. */
 static int plan_request(struct access_stream *s, struct access_tile *t, int64_t max_bytes,
                         int64_t max_pieces)
 {
@@ -72,29 +74,33 @@ static int plan_request(struct access_stream *s, struct access_tile *t, int64_t 
         err = add_strip(t, &strip);
         room -= strip.length * strip.count;
     }
+    if (err == NC_NOERR) err = base_holds((t->used - before) % xsize == 0);
     if (err == NC_NOERR && t->used > before)
         err = add_segment(t, request, (t->used - before) / xsize, before);
     if (err == NC_NOERR && ended) close_request(s);
     return err;
 }
 
-/* Does it need no staging? */
+/* Returns whether the tile is transferred directly from or to user memory. */
 static bool tile_in_place(const struct access_stream *s, const struct access_tile *t)
 {
     return t->nsegments == 1 && t->ascending &&
-           access_values_stay(s->header, s->reqs[t->segments[0].request], s->put);
+           access_values_are_in_place(s->header, s->reqs[t->segments[0].request], s->put);
 }
 
-/* Where the tile's bytes are. */
-static int give_memory(struct access_stream *s, struct access_tile *t)
+/* Assigns memory to the tile: user memory or staging. */
+static int assign_memory(struct access_stream *s, struct access_tile *t)
 {
     if (tile_in_place(s, t)) {
         const struct access_request *r = s->reqs[t->segments[0].request];
         int64_t done = s->values.req == r ? s->values.done : 0;
+        int ndims = var_of(s, t->segments[0].request)->ndims;
+        base_require(t->segments[0].pos == 0 && done >= 0 &&
+                     t->segments[0].nelems <= access_nelems(r, ndims) - done);
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
         return NC_NOERR;
     }
-    int err = access_staging_make(s->staging, (size_t)t->used);
+    int err = access_staging_reserve(s->staging, (size_t)t->used);
     *s->staging->copied += t->used;
     t->bytes = s->staging->bytes;
     return err;
@@ -112,16 +118,16 @@ int access_stream_plan(struct access_stream *s, struct access_tile *t, int64_t m
     return err;
 }
 
-int access_stream_settle(struct access_stream *s, struct access_tile *t)
+int access_stream_finish_plan(struct access_stream *s, struct access_tile *t)
 {
     int err = t->ascending ? NC_NOERR : access_tile_sort(t, s->put);
-    return err == NC_NOERR ? give_memory(s, t) : err;
+    return err == NC_NOERR ? assign_memory(s, t) : err;
 }
 
 /* ---- the memory side ---- */
 
-/* The values of the segment's request, those that come next. */
-static int follow(struct access_stream *s, const struct access_segment *seg)
+/* Advances the memory side to the segment's request and its next values. */
+static int seek_segment(struct access_stream *s, const struct access_segment *seg)
 {
     if (s->values.req == s->reqs[seg->request]) return NC_NOERR;
     access_values_end(&s->values);
@@ -133,8 +139,10 @@ static int follow(struct access_stream *s, const struct access_segment *seg)
 static int run_segment(struct access_stream *s, struct access_tile *t,
                        const struct access_segment *seg)
 {
-    int err = follow(s, seg);
+    int err = seek_segment(s, seg);
     if (err != NC_NOERR) return err;
+    base_require(seg->nelems > 0 && seg->pos >= 0 &&
+                 seg->nelems * s->values.xsize <= t->used - seg->pos);
     unsigned char *external = t->bytes + seg->pos;
     return s->put ? access_values_put(&s->values, external, seg->nelems)
                   : access_values_get(&s->values, external, seg->nelems);
@@ -145,7 +153,7 @@ static int run_segments(struct access_stream *s, struct access_tile *t)
     int first = NC_NOERR;
     for (int64_t i = 0; i < t->nsegments; i++) {
         int err = run_segment(s, t, &t->segments[i]);
-        first = base_error_worse(first, err);
+        first = base_error_merge(first, err);
     }
     return first;
 }
@@ -153,12 +161,12 @@ static int run_segments(struct access_stream *s, struct access_tile *t)
 int access_stream_pack(struct access_stream *s, struct access_tile *t)
 {
     int err = run_segments(s, t);
-    access_tile_share(t);
+    access_tile_copy_overlaps(t);
     return err;
 }
 
 int access_stream_unpack(struct access_stream *s, struct access_tile *t)
 {
-    access_tile_share(t);
+    access_tile_copy_overlaps(t);
     return run_segments(s, t);
 }

@@ -1,4 +1,4 @@
-/* A tile: a bounded part of a transfer, piece by piece. */
+/* The list of pieces of a tile, and staging memory. */
 #include "access_tile.h"
 
 #include "base_error.h"
@@ -41,7 +41,7 @@ int access_tile_add(struct access_tile *t, int64_t offset, int64_t length, int64
 
 /* ---- staging ---- */
 
-int access_staging_make(struct access_staging *s, size_t size)
+int access_staging_reserve(struct access_staging *s, size_t size)
 {
     if (size <= s->size) return NC_NOERR;
     access_staging_free(s);

@@ -1,14 +1,15 @@
-/* Values of a request: gathered, converted and swapped on their way. */
+/* Gathers or scatters a request's values and converts them to or from external form.
+ */
 #include "access_values.h"
 
 #include <string.h>
 
 #include "base_error.h"
 
-enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
+enum { SCRATCH = 32768 }; /* number of gathered bytes converted at a time */
 
-bool access_values_stay(const struct cdf_header *h, const struct access_request *req,
-                        bool put)
+bool access_values_are_in_place(const struct cdf_header *h,
+                                const struct access_request *req, bool put)
 {
     int type = h->vars[req->varid].type;
     return access_mem(req) == NULL && !access_is_fill(req) &&
@@ -26,7 +27,7 @@ int access_values_begin(struct access_values *v, const struct cdf_header *h,
     v->xtype = conv_effective_type(cdf_rules(h), type, req->type);
     v->xsize = cdf_type_size(type);
     v->copied = conv_is_copy(type, req->type);
-    /* A value of the variable's own type is never out of range. */
+    /* Values that have the variable's type are never out of range. */
     if (put && (access_is_fill(req) || conv_type_of(type) != (int)req->type))
         cdf_fill_value(h, req->varid, v->fill);
     if (access_mem(req) == NULL) return NC_NOERR;
@@ -75,7 +76,7 @@ static int get_scattered(struct access_values *v, const unsigned char *external,
 static int finish_values(struct access_values *v, int64_t n, int err)
 {
     v->done += n;
-    access_blame(v->req, err);
+    access_set_status(v->req, err);
     return err;
 }
 
@@ -101,11 +102,11 @@ int access_values_get(struct access_values *v, const unsigned char *external, in
     else if (external != buf)
         err = conv_get(buf, v->req->type, external, v->xtype, (size_t)n);
     else if (!v->copied)
-        conv_get_here(buf, v->xsize, (size_t)n);
+        conv_get_in_place(buf, v->xsize, (size_t)n);
     return finish_values(v, n, err);
 }
 
-static void take_own(struct access_values *v, unsigned char *to, int64_t n)
+static void convert_own_type(struct access_values *v, unsigned char *to, int64_t n)
 {
     if (v->memory != NULL)
         region_gather(v->memory, v->req->buf, to, (size_t)(n * v->xsize));
@@ -114,13 +115,14 @@ static void take_own(struct access_values *v, unsigned char *to, int64_t n)
     v->done += n;
 }
 
-void access_values_take(struct access_values *v, int type, unsigned char *to, int64_t n)
+void access_values_convert(struct access_values *v, int type, unsigned char *to,
+                           int64_t n)
 {
     enum { STEP = 2048 };
     unsigned char external[STEP * 8];
     enum conv_type own = (enum conv_type)conv_type_of(type);
     if (own == (enum conv_type)v->req->type) {
-        take_own(v, to, n);
+        convert_own_type(v, to, n);
         return;
     }
     for (int64_t at = 0; at < n; at += STEP) {

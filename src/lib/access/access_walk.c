@@ -1,10 +1,12 @@
-/* Which requests have values in a range of the file, and where in the requests these are.
+/* Finds the requests that have values in a range of the file, and the positions of these
+ * values in the requests.
  *
- * The requests are sorted once. One that spans up to 8^k blocks of the file is on level
- * k, and begins in the range or at most 8^k blocks before it: so of those that are looked
- * at on a level, an eighth or more have bytes in the range, wherever long and short ones
- * lie. In a range requests go by their number, so that of puts that overlap the last one
- * holds. */
+ * The requests are sorted once. A request that spans up to 8^k blocks of the file has
+ * level k. If a request has bytes in a range, it begins in the range or at most 8^k
+ * blocks before it. So at least an eighth of the requests examined on each level have
+ * bytes in the range, whatever the mixture of long and short requests. Within a range,
+ * requests are processed in the order of their numbers, so that the last of several
+ * overlapping puts takes precedence. */
 #include "access_walk.h"
 
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_require.h"
 
 /* ---- the order of requests ---- */
 
@@ -27,7 +30,7 @@ static uint64_t digit(uint64_t item, int shift)
     return item >> shift & ((1 << DIGIT) - 1);
 }
 
-/* Stable, by one digit. */
+/* One pass of the stable radix sort. */
 static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
 {
     int64_t at[1 << DIGIT] = {0}, sum = 0;
@@ -42,7 +45,7 @@ static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
         to[at[digit(from[i], shift)]++] = from[i];
 }
 
-/* By level and block; those that have both alike stay as they are. */
+/* Sorts by level and block; equal keys keep their order. */
 static int sort_items(struct access_walk *w)
 {
     uint64_t different = 0;
@@ -72,7 +75,7 @@ static int64_t block_at(const struct access_walk *w, int64_t offset)
     return (offset >> w->log2_block) - w->first_block;
 }
 
-/* How many blocks before its last one a request of this level may begin. */
+/* Returns how many blocks a request on a level can extend past its first block. */
 static int64_t reach_of(int level)
 {
     return level == 0 ? 0 : (INT64_C(1) << (OCTET * level)) - 1;
@@ -92,8 +95,8 @@ static void add_item(struct access_walk *w, int64_t number)
 {
     const struct cdf_header *h = w->header;
     const struct access_request *r = w->reqs[number];
-    struct access_survey s;
-    if (!access_survey(h, r, &s)) return;
+    struct access_extent s;
+    if (!access_extent(h, r, &s)) return;
     int64_t block = block_at(w, s.low), last = block_at(w, s.high - 1);
     int level = 0;
     while (reach_of(level) < last - block)
@@ -120,10 +123,10 @@ int access_walk_begin(struct access_walk *w, struct access_request *const *reqs,
     for (int i = 0; i < ACCESS_PARTS; i++)
         w->parts[i].number = -1;
     if (n == 0) return NC_NOERR;
-    /* Coarser blocks, where finer ones have numbers that are too long. */
+    /* Use coarser blocks if the numbers of finer blocks do not fit into the keys. */
     for (;; w->log2_block++) {
         w->first_block = low >> w->log2_block;
-        w->block_bits = bits_of(block_at(w, high - 1) + 2); /* one is left over */
+        w->block_bits = bits_of(block_at(w, high - 1) + 2); /* one more than needed */
         if (w->block_bits + w->number_bits + LEVEL_BITS <= 64) break;
     }
     for (int64_t i = 0; i < n; i++)
@@ -158,7 +161,7 @@ void access_walk_end(struct access_walk *w)
 
 /* ---- the requests of a range ---- */
 
-/* The first item that is not below the key. */
+/* Returns the first item that is not below the key. */
 static int64_t find_item(const struct access_walk *w, uint64_t key)
 {
     int64_t low = 0, high = w->nitems;
@@ -172,7 +175,8 @@ static int64_t find_item(const struct access_walk *w, uint64_t key)
     return low;
 }
 
-/* The items of a level that may have bytes in blocks [from, to]: [*first, the result). */
+/* Finds the items on a level that may have bytes in blocks [from, to]. Sets *first to the
+ * first item, and returns the end of the items. */
 static int64_t find_items(const struct access_walk *w, int level, int64_t from,
                           int64_t to, int64_t *first)
 {
@@ -187,7 +191,7 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The requests that may have bytes in blocks [from, to], by number. */
+/* Lists the requests that may have bytes in blocks [from, to], sorted by number. */
 static int find_hits(struct access_walk *w, int64_t from, int64_t to)
 {
     bool sorted = true;
@@ -209,7 +213,7 @@ static int find_hits(struct access_walk *w, int64_t from, int64_t to)
     return NC_NOERR;
 }
 
-/* The blocks of [low, high) that there are numbers for; false if there are none. */
+/* Finds the numbered blocks that overlap [low, high). Returns false if there are none. */
 static bool blocks_of(const struct access_walk *w, int64_t low, int64_t high,
                       int64_t *from, int64_t *to)
 {
@@ -246,12 +250,12 @@ int access_walk_part(struct access_walk *w, int64_t number, struct access_part *
     if (p->number == number) return NC_NOERR;
     close_part(p);
     int err = begin_part(w, number, p);
-    if (err != NC_NOERR) access_blame(w->reqs[number], err);
+    if (err != NC_NOERR) access_set_status(w->reqs[number], err);
     return err;
 }
 
-/* Goes to the first value that a range from low on has a part of. Where a range goes on
- * behind the last one, the cursor is there. */
+/* Moves the cursor to the first value that has a part in a range starting at `low`. If
+ * the previous range ended at `low`, the cursor is already in place. */
 static void seek_part(const struct access_walk *w, struct access_part *p, int64_t low)
 {
     int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low;
@@ -262,8 +266,9 @@ static void seek_part(const struct access_walk *w, struct access_part *p, int64_
     p->limit = low;
 }
 
-/* Its next strip below end: of whole values, so that one run alone may end behind it. A
- * value that begins before the range comes alone. */
+/* Returns the next strip below the end of the range. It consists of whole values, so a
+ * single run may extend beyond the end. A value that begins before the range is a
+ * separate strip. */
 static bool next_strip(const struct access_walk *w, struct access_part *p,
                        struct region_strip *s)
 {
@@ -296,7 +301,7 @@ bool access_walk_open(struct access_walk *w, int *err)
             w->part = p;
             return true;
         }
-        access_walk_note(err, opened);
+        access_walk_set_error(err, opened);
     }
     return false;
 }
@@ -309,41 +314,42 @@ bool access_walk_strip(struct access_walk *w)
         w->crossed = w->strip.offset + w->strip.length > w->high;
         return true;
     }
-    /* A value that is in two ranges is looked for anew in the second. */
+    /* A value that crosses the boundary will be found again in the second range. */
     if (!(w->put && w->crossed)) p->limit = w->high;
     w->crossed = false;
     w->part = NULL;
     return false;
 }
 
-void access_walk_again(struct access_walk *w)
+void access_walk_suspend(struct access_walk *w)
 {
     struct access_part *p = w->part;
     access_runs_skip_to(&p->runs, p->values.done * p->values.xsize);
     w->strip.count = 0;
-    w->left = p->number;
-    w->left_off = p->values.done;
+    w->interrupted = p->number;
+    w->interrupted_element = p->values.done;
 }
 
 int access_walk_resume(struct access_walk *w, int64_t low, int64_t high)
 {
     struct access_part *p;
-    int64_t number = w->left, first = w->left_off;
+    int64_t number = w->interrupted, first = w->interrupted_element;
     int err = access_walk_range(w, low, high);
     while (w->hit < w->nhits && w->hits[w->hit++] != number)
         ;
+    if (err == NC_NOERR) err = base_holds(w->hit > 0 && w->hits[w->hit - 1] == number);
     if (err == NC_NOERR) err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
     access_values_seek(&p->values, first);
     p->limit = -1;
     w->part = p;
-    access_walk_again(w);
+    access_walk_suspend(w);
     return NC_NOERR;
 }
 
-/* ---- what comes next ---- */
+/* ---- next and last values ---- */
 
-/* Where the request's first value at offset or behind it lies. */
+/* Lowers *next to the offset of the request's first value at or after `offset`. */
 static int first_at(struct access_walk *w, int64_t number, int64_t offset, int64_t *next)
 {
     struct access_part *p;
@@ -375,7 +381,7 @@ int access_walk_next(struct access_walk *w, int64_t offset, int64_t *next)
     return err;
 }
 
-/* One past the request's last byte below high, and the slack. */
+/* Raises *to to the end of the request's last value that begins below `high`. */
 static int last_below(struct access_walk *w, int64_t number, int64_t high, int64_t *to)
 {
     struct access_part *p;
@@ -391,8 +397,8 @@ static int last_below(struct access_walk *w, int64_t number, int64_t high, int64
     return NC_NOERR;
 }
 
-int access_walk_needs(struct access_walk *w, int64_t low, int64_t high, int64_t *from,
-                      int64_t *to)
+int access_walk_find_range(struct access_walk *w, int64_t low, int64_t high,
+                           int64_t *from, int64_t *to)
 {
     int err = access_walk_next(w, low, from);
     *to = low;

@@ -1,128 +1,133 @@
-/* Requests taken range by range of the file, in any order of ranges: what a process puts
- * or gets in a block goes straight to or from its place there, or is packed for another
- * process. A value that is got belongs to the range its first byte is in, so that a block
- * may need ACCESS_SLACK bytes more than it has; of one that is put each range takes the
- * bytes that lie in it. */
+/* Visits the values of many requests, one range of the file after another. The ranges may
+ * come in any order. Values in a block are moved directly to or from their position
+ * there, or packed for another process. A value of a get belongs to the range of its
+ * first byte, so a block may extend by up to ACCESS_SLACK bytes. A value of a put is cut
+ * at range boundaries. */
 #ifndef ACCESS_WALK_H
 #define ACCESS_WALK_H
 
 #include "access_runs.h"
 #include "access_values.h"
 
-/* Marks stand for at most 2 to the power of this, which divides where ranges begin. */
+/* A mark covers at most 1 << ACCESS_COARSE bytes, and ranges begin at multiples of this
+ * size. */
 enum { ACCESS_COARSE = 6, ACCESS_SLACK = 8 };
 
-/* What requests amount to in the file; of none: low is INT64_MAX, high 0. */
-struct access_survey {
+/* Extent of requests in the file. Without requests low is INT64_MAX and high is 0. */
+struct access_extent {
     int64_t low, high;
-    int64_t pieces; /* at most */
+    int64_t pieces; /* upper bound on the number of pieces */
     int64_t bytes;
     int shift;      /* all pieces begin and end at multiples of 1 << shift */
-    bool ascending; /* each request goes through the file upwards */
+    bool ascending; /* the offsets ascend within each request */
 };
 
-/* One request; false, and nothing told, if it is empty. */
-bool access_survey(const struct cdf_header *h, const struct access_request *r,
-                   struct access_survey *s);
-/* A hyperslab, which has an element. */
-void access_survey_slab(const struct cdf_header *h, const struct cdf_var *v,
+/* Computes a request's extent. Returns false and leaves *s unchanged if it is empty. */
+bool access_extent(const struct cdf_header *h, const struct access_request *r,
+                   struct access_extent *s);
+/* Computes the extent of a nonempty hyperslab. */
+void access_extent_slab(const struct cdf_header *h, const struct cdf_var *v,
                         const int64_t *start, const int64_t *count, const int64_t *stride,
-                        struct access_survey *s);
-void access_survey_add(struct access_survey *sum, const struct access_survey *s);
-static inline struct access_survey access_survey_none(void)
+                        struct access_extent *s);
+void access_extent_add(struct access_extent *sum, const struct access_extent *s);
+static inline struct access_extent access_extent_init(void)
 {
-    return (struct access_survey){
+    return (struct access_extent){
         .low = INT64_MAX, .shift = ACCESS_COARSE, .ascending = true};
 }
 
-/* A request that is open: its runs in the file, its values in memory. */
+/* An open request: its runs in the file and its values in memory. */
 struct access_part {
     struct access_values values;
-    int64_t number; /* of the request; -1: none is open */
+    int64_t number; /* number of the request; -1 if none is open */
     struct access_runs runs;
-    int64_t limit; /* they are at the first value of a range that begins here; -1 */
+    int64_t limit; /* start of the range at which the part is positioned, or -1 */
 };
 
-enum {
-    ACCESS_PARTS = 64
-}; /* that are kept open, so that none is found anew in each range */
+enum { ACCESS_PARTS = 64 }; /* number of requests that stay open between ranges */
 
 struct access_walk {
     const struct cdf_header *header;
     struct access_request *const *reqs;
     bool put;
-    int log2_block;      /* requests are found by blocks of so many bytes ... */
-    int64_t first_block; /* ... from this on */
+    int log2_block;      /* log2 of the size of the blocks into which the file is divided
+                          * to find requests quickly */
+    int64_t first_block; /* number of the first block */
     int number_bits, block_bits;
-    uint64_t *items; /* ascending: the level of a request, that is about how many blocks
-                      * it spans; the block it begins in; its number */
+    uint64_t *items; /* sorted keys: a request's level (log8 of the number of blocks that
+                      * it spans), first block, and number */
     int64_t nitems;
-    uint32_t levels; /* a bit for each there is */
+    uint32_t levels; /* bit mask of the levels that occur */
     struct access_part *parts;
-    int64_t *hits; /* the requests of the current range, by number */
+    int64_t *hits; /* requests of the current range, sorted by number */
     int64_t nhits, hits_capacity, hit;
-    int64_t low, high; /* the current range */
-    struct access_part
-        *part; /* the current request; NULL: the next one is to be opened */
-    struct region_strip strip; /* what is left of its current strip; count 0: nothing */
-    bool crossed;              /* the strip went over the end of the range */
-    int64_t left, left_off;    /* the request that was left, and its next value then */
+    int64_t low, high;         /* the current range */
+    struct access_part *part;  /* the current request; if NULL, the next one must be
+                                * opened */
+    struct region_strip strip; /* rest of its current strip; its count is 0 if none */
+    bool crossed;              /* the strip crosses the end of the range */
+    int64_t interrupted,
+        interrupted_element; /* the interrupted request and its next value */
 };
 
-/* n requests that ascend, of which all bytes lie in [low, high). NC_ENOMEM. */
+/* Begins a walk through n ascending requests whose bytes are all in [low, high).
+ * NC_ENOMEM. */
 int access_walk_begin(struct access_walk *w, struct access_request *const *reqs,
                       int64_t n, int64_t low, int64_t high);
 void access_walk_end(struct access_walk *w);
 
-/* Part of the file in memory, and its marks, one for each 1 << shift bytes from the
- * origin on: a put sets them where it has left a value. */
+/* A part of the file in memory, and its marks: one for each 1 << shift bytes, starting at
+ * the origin. A put sets the marks of its values. */
 struct access_block {
     unsigned char *bytes, *marks;
-    int64_t origin;     /* the place in the file of the first byte in memory */
-    int64_t start, end; /* what is moved, in the file */
+    int64_t origin;     /* file offset of the first byte in memory */
+    int64_t start, end; /* file offsets of the part that is moved */
     int shift;
 };
 
-/* Puts or gets all values in the block. The first error, NC_ERANGE the least of them;
- * with another all requests that have a part in it are given up. */
+/* Puts or gets all values in the block. Returns the first error, but other errors take
+ * precedence over NC_ERANGE, and end all requests that have values in the block. */
 int access_walk_block(struct access_walk *w, const struct access_block *b);
 
-/* Where the first value at `offset` or behind it lies; INT64_MAX: nowhere. It may be told
- * too low where many requests are near. */
+/* Sets *next to the offset of the first value at or after `offset`, or to INT64_MAX if
+ * there is none. The result may be too low if there are many requests nearby. */
 int access_walk_next(struct access_walk *w, int64_t offset, int64_t *next);
 
-/* Bytes that this process needs of [low, high), for gets; *from INT64_MAX: none. *from
- * may be too low and *to too high, but not outside the range and its slack. */
-int access_walk_needs(struct access_walk *w, int64_t low, int64_t high, int64_t *from,
-                      int64_t *to);
+/* Finds the range [*from, *to) of bytes in [low, high) that this process's gets need;
+ * *from is INT64_MAX if there are none. The result may be too wide, but does not exceed
+ * [low, high) and the slack after `high`. */
+int access_walk_find_range(struct access_walk *w, int64_t low, int64_t high,
+                           int64_t *from, int64_t *to);
 
-/* ---- going through a range, for access_place.c and twophase_pack.c ---- */
+/* ---- walking through a range, for access_place.c and twophase_pack.c ---- */
 
-/* Starts with a range: access_walk_open is true as long as there is a request (w->part),
- * access_walk_strip as long as that has a strip (w->strip) in the range. */
+/* Begins a range. access_walk_open opens the next request (w->part), if any, and
+ * access_walk_strip returns its next strip (w->strip) in the range, if any. */
 int access_walk_range(struct access_walk *w, int64_t low, int64_t high);
 bool access_walk_open(struct access_walk *w, int *err);
 bool access_walk_strip(struct access_walk *w);
-/* Short blocks of a list, instead of a strip; false if what comes next is none. None has
- * more bytes than ACCESS_LIST_RUN, and all lie within ACCESS_LIST_REACH. */
+/* Same as access_walk_strip, but returns short blocks from a list, or false if the next
+ * run is not a short block. No block exceeds ACCESS_LIST_RUN bytes, and together the
+ * blocks span less than ACCESS_LIST_REACH bytes. */
 enum { ACCESS_LIST_RUN = 256, ACCESS_LIST_REACH = 1 << 24 };
 bool access_walk_span(struct access_walk *w, int64_t max_bytes, struct region_span *s);
-/* Goes back to the request's next value, the strip being dropped; and goes on there when
- * others may have been looked at meanwhile. */
-void access_walk_again(struct access_walk *w);
+/* access_walk_suspend drops the strip and returns to the request's next value.
+ * access_walk_resume continues there after other ranges have been visited. */
+void access_walk_suspend(struct access_walk *w);
 int access_walk_resume(struct access_walk *w, int64_t low, int64_t high);
 
-/* The request with this number, open. NC_ENOMEM, which is its status then. */
+/* Opens the request with this number. NC_ENOMEM, which is also stored as its status. */
 int access_walk_part(struct access_walk *w, int64_t number, struct access_part **part);
 
-static inline void access_walk_note(int *result, int err)
+static inline void access_walk_set_error(int *result, int err)
 {
-    *result = base_error_worse(*result, err);
+    *result = base_error_merge(*result, err);
 }
 
 /* ---- access_place.c ---- */
 
-/* A value of a put, at *offset, that lies in two ranges: *n of its *bytes are in this. */
+/* Converts the put value at *offset, and finds the part of the value that is in this
+ * range: *n bytes at *bytes. Advances *offset to that part. */
 int access_place_edge(const struct access_walk *w, struct access_values *v,
                       int64_t *offset, unsigned char value[8], unsigned char **bytes,
                       int64_t *n);

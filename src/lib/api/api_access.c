@@ -1,4 +1,10 @@
-/* Checking an access and bringing it into the form that drivers take. */
+/* Converts the arguments of an access into a request, in the order in which pnetcdf.h
+ * promises to report errors:
+ * 1. Look up the variable and the buffer's type.
+ * 2. Check and copy the hyperslab.
+ * 3. Describe the buffer: its map or derived datatype becomes a region of memory.
+ *
+ * A varn call makes one request per hyperslab unless api_runs.c can merge some. */
 #include "api_access.h"
 
 #include <stdlib.h>
@@ -6,7 +12,7 @@
 
 #include "api_buffer.h"
 #include "api_queue.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -23,21 +29,13 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d)
 
 /* ---- the region of the variable ---- */
 
-/* A hyperslab that is not yet known to be good. */
+/* A hyperslab that has not been checked yet. */
 struct slab {
-    const int64_t *start, *count, *stride; /* stride NULL: all 1 */
+    const int64_t *start, *count, *stride; /* stride is NULL if all strides are 1 */
 };
 
-int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
-                      bool put)
-{
-    if (dim > 0 || !v->is_record) return v->shape[dim];
-    if (!put) return d->ds.header.numrecs;
-    return cdf_max_records(&d->ds.header);
-}
-
-/* Is start == length allowed where nothing is accessed? */
-static bool relaxed(void)
+/* Returns whether an empty access to a dimension may start just past its end. */
+static bool may_start_at_end(void)
 {
     const char *value = getenv("PNETCDF_RELAX_COORD_BOUND");
     return value == NULL || strcmp(value, "0") != 0;
@@ -48,7 +46,7 @@ static int check_start(const struct api_dataset *d, const struct cdf_var *v,
 {
     for (int i = 0; i < v->ndims; i++) {
         int64_t length = api_length_of(d, v, i, put);
-        bool at_end = s->start[i] == length && s->count[i] == 0 && relaxed();
+        bool at_end = s->start[i] == length && s->count[i] == 0 && may_start_at_end();
         if (s->start[i] < 0 || (s->start[i] >= length && !at_end))
             return base_error_set(NC_EINVALCOORDS,
                                   "variable '%s', dimension %d: start %lld, length %lld",
@@ -85,8 +83,8 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
     return NC_NOERR;
 }
 
-/* A request with room for a slab of v, or of an element (ndims 0), and, if mapped, for
- * the region of its buffer. */
+/* Allocates a request with space for a hyperslab of v and, if the access is mapped, for
+ * the region of its buffer. Returns NULL if out of memory. */
 static struct access_request *
 new_request(const struct cdf_var *v, const struct api_access *a, bool mapped, int type)
 {
@@ -103,7 +101,8 @@ new_request(const struct cdf_var *v, const struct api_access *a, bool mapped, in
     return r;
 }
 
-/* What the user gave, and the library's own words where the kind leaves them out. */
+/* Copies the caller's hyperslab. The access kind determines defaults for missing
+ * lists. */
 static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
                       const struct api_access *a, struct access_request *r)
 {
@@ -121,26 +120,28 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
     }
 }
 
-/* The same from the lists of Fortran. */
-static void turn_slab(const struct cdf_var *v, const struct api_access *a,
-                      struct access_request *r)
+/* Copies the hyperslab from Fortran lists: reverses the dimensions and makes the indices
+ * zero-based. */
+static void set_fortran_slab(const struct cdf_var *v, const struct api_access *a,
+                             struct access_request *r)
 {
     int64_t *start = r->slab + r->mapped, *count = start + v->ndims,
             *stride = count + v->ndims;
     for (int i = v->ndims - 1, j = 0; i >= 0; i--, j++) {
-        start[i] = j < a->given[0] ? (int64_t)((uint64_t)a->start[j] - 1) : 0;
-        count[i] = j < a->given[1] ? a->count[j] : 1;
-        if (r->strided) stride[i] = j < a->given[2] ? a->stride[j] : 1;
+        start[i] = j < a->fortran_lengths[0] ? (int64_t)((uint64_t)a->start[j] - 1) : 0;
+        count[i] = j < a->fortran_lengths[1] ? a->count[j] : 1;
+        if (r->strided) stride[i] = j < a->fortran_lengths[2] ? a->stride[j] : 1;
     }
 }
 
 static int too_many_bytes(const struct cdf_var *v)
 {
-    return base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
-                          v->name);
+    return base_error_set(NC_EINTOVERFLOW,
+                          "variable '%s': the request has more than 2^63 bytes", v->name);
 }
 
-/* The product of the counts. So many values have a size, in the file and in memory. */
+/* Computes the product of the counts. Returns NC_EINTOVERFLOW if the values occupy more
+ * than 2^63 bytes in the file or in memory. */
 static int count_elements(const struct cdf_var *v, const int64_t *count,
                           enum conv_type type, int64_t *nelems)
 {
@@ -157,29 +158,31 @@ static int count_elements(const struct cdf_var *v, const int64_t *count,
     return NC_NOERR;
 }
 
-static int no_start(int err, const struct cdf_var *v)
+static int fail_null_start(int err, const struct cdf_var *v)
 {
     return base_error_set(err, "variable '%s': start is NULL", v->name);
 }
 
-static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
-                     const struct api_access *a, bool put, struct access_request *r,
-                     int64_t *nelems)
+static int set_slab(const struct api_dataset *d, const struct cdf_var *v,
+                    const struct api_access *a, bool put, struct access_request *r,
+                    int64_t *nelems)
 {
     unsigned kind = a->how & API_KIND;
     *nelems = 1;
     if (v->ndims == 0) return NC_NOERR;
-    if (a->given != NULL) {
-        turn_slab(v, a, r);
+    if (a->fortran_lengths != NULL) {
+        set_fortran_slab(v, a, r);
     } else {
-        if (kind != API_VAR && a->start == NULL) return no_start(NC_EINVALCOORDS, v);
+        if (kind != API_VAR && a->start == NULL)
+            return fail_null_start(NC_EINVALCOORDS, v);
         copy_slab(d, v, a, r);
     }
 
     const int64_t *count = access_count(r, v->ndims);
     const struct slab s = {access_start(r), count, access_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
-    if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
+    if (err == NC_NOERR && a->fortran_lengths == NULL && kind > API_VAR1 &&
+        a->count == NULL)
         err = base_error_set(NC_EEDGE, "variable '%s': count is NULL", v->name);
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
     return err == NC_NOERR ? count_elements(v, count, (enum conv_type)r->type, nelems)
@@ -188,9 +191,9 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
 
 /* ---- the buffer ---- */
 
-/* Elements from the first to the last that a mapped access touches, and whether the map
- * is that of a plain row-major array. False if they are of more bytes than memory can
- * have, of `size` each. */
+/* Computes how many elements a mapped access spans, from the first to the last, and
+ * whether the map describes a contiguous row-major array. Returns false if the span, at
+ * `size` bytes per element, exceeds the address range. */
 static bool map_extent(int ndims, const int64_t *count, const MPI_Offset *imap,
                        int64_t size, int64_t *extent, bool *plain)
 {
@@ -198,7 +201,7 @@ static bool map_extent(int ndims, const int64_t *count, const MPI_Offset *imap,
     *extent = 1;
     *plain = true;
     for (int i = ndims - 1; i >= 0; i--) {
-        if (count[i] <= 1) continue; /* its step is never taken */
+        if (count[i] <= 1) continue; /* the map entry has no effect */
         if (imap[i] != step) *plain = false;
         step *= count[i];
         if (__builtin_mul_overflow(count[i] - 1, imap[i], &span) || span == INT64_MIN ||
@@ -208,7 +211,8 @@ static bool map_extent(int ndims, const int64_t *count, const MPI_Offset *imap,
     return !__builtin_mul_overflow(*extent, size, &bytes);
 }
 
-/* Elements in memory as the map says, relative to the first. */
+/* Returns the region of memory that the map selects, relative to the first element.
+ * Returns NULL if out of memory. */
 static struct region *map_region(const struct access_request *r, int ndims,
                                  const MPI_Offset *imap)
 {
@@ -222,27 +226,27 @@ static struct region *map_region(const struct access_request *r, int ndims,
     return mem;
 }
 
-/* The map as C has it, one of Fortran's turned round and made whole; what is to be freed
- * in *made. NULL where memory is short. */
+/* Returns the map in C order. A Fortran map is first copied to *made, reversed and with
+ * defaults for missing entries; the caller frees *made. Returns NULL if out of memory. */
 static const MPI_Offset *map_of(const struct api_access *a, int ndims,
                                 const int64_t *count, MPI_Offset **made)
 {
     MPI_Offset step = 1;
     *made = NULL;
-    if (a->given == NULL) return a->imap;
+    if (a->fortran_lengths == NULL) return a->imap;
     *made = base_malloc((size_t)ndims * sizeof **made);
     for (int i = ndims - 1, j = 0; *made != NULL && i >= 0; i--, j++) {
-        (*made)[i] = j < a->given[3] ? a->imap[j] : step;
+        (*made)[i] = j < a->fortran_lengths[3] ? a->imap[j] : step;
         step *= count[i];
     }
     return *made;
 }
 
-/* In a buffer both derived and mapped, the map counts the elements of the derived type,
- * and may not lead out of it. Of a plain buffer, the caller may give as many elements as
- * are accessed, or as many as the map spans. */
-static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nelems,
-                    struct api_buffer *b, struct access_request *r)
+/* Applies the map to the buffer. If the buffer has a derived type, the map counts
+ * elements of that type and must not extend beyond the buffer. For a contiguous buffer,
+ * bufcount may be the number of elements accessed or the number that the map spans. */
+static int apply_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nelems,
+                     struct api_buffer *b, struct access_request *r)
 {
     bool plain;
     int64_t extent;
@@ -252,10 +256,10 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
             NC_EIOMISMATCH, "variable '%s': the map spans more than 2^63 bytes", v->name);
     bool accessed = b->mem == NULL && b->nelems == nelems;
     if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems && !accessed)
-        return base_error_set(NC_EIOMISMATCH,
-                              "variable '%s': the map spans %lld elements, %lld are in "
-                              "the buffer",
-                              v->name, (long long)extent, (long long)b->nelems);
+        return base_error_set(
+            NC_EIOMISMATCH,
+            "variable '%s': the map spans %lld elements, but the buffer has %lld",
+            v->name, (long long)extent, (long long)b->nelems);
     if (plain) return NC_NOERR;
 
     struct region *map = map_region(r, v->ndims, imap);
@@ -266,7 +270,8 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
     if (user != NULL && low < 0) {
         region_free(map);
         return base_error_set(NC_EIOMISMATCH,
-                              "variable '%s': the map leads before the buffer", v->name);
+                              "variable '%s': the map refers to memory before the buffer",
+                              v->name);
     }
     b->mem = user == NULL ? map : api_compose(map, user, conv_size(b->type));
     if (user != NULL) region_free(map);
@@ -274,68 +279,64 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
     return b->mem == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-static int no_match(const struct cdf_var *v, int64_t nelems, int64_t given)
+static int fail_count_mismatch(const struct cdf_var *v, int64_t nelems, int64_t given)
 {
-    return base_error_set(NC_EIOMISMATCH,
-                          "variable '%s': %lld elements to access, %lld in the buffer",
-                          v->name, (long long)nelems, (long long)given);
+    return base_error_set(
+        NC_EIOMISMATCH,
+        "variable '%s': the request has %lld elements, but the buffer has %lld", v->name,
+        (long long)nelems, (long long)given);
 }
 
-static int no_buffer(const struct cdf_var *v)
+static int fail_null_buffer(const struct cdf_var *v)
 {
     return base_error_named(NC_EINVAL, "variable '%.80s': the buffer is NULL%s", v->name,
                             NULL);
 }
 
-static int take_buffer(const struct cdf_var *v, const struct api_access *a,
-                       int64_t nelems, struct api_buffer *b, struct access_request *r)
+static int set_buffer(const struct cdf_var *v, const struct api_access *a, int64_t nelems,
+                      struct api_buffer *b, struct access_request *r)
 {
     bool mapped = (a->how & API_KIND) == API_VARM && a->imap != NULL && v->ndims > 0;
-    bool fits = a->how & API_ROOM ? nelems <= b->nelems : nelems == b->nelems;
+    bool fits = a->how & API_UPPER_BOUND ? nelems <= b->nelems : nelems == b->nelems;
     if (nelems == 0) return NC_NOERR;
     if (b->nelems != NC_COUNT_IGNORE && !fits && !mapped)
-        return no_match(v, nelems, b->nelems);
+        return fail_count_mismatch(v, nelems, b->nelems);
     if (a->buf == NULL && b->mem == NULL)
-        return no_buffer(v); /* but MPI_BOTTOM is NULL */
+        return fail_null_buffer(v); /* MPI_BOTTOM is NULL, but mem is set */
     MPI_Offset *made = NULL;
     int err = NC_NOERR;
     if (mapped) {
         const MPI_Offset *map = map_of(a, v->ndims, access_count(r, v->ndims), &made);
-        err = map == NULL ? NC_ENOMEM : take_map(v, map, nelems, b, r);
+        err = map == NULL ? NC_ENOMEM : apply_map(v, map, nelems, b, r);
         base_free(made);
     }
+    if (err == NC_NOERR && b->mem != NULL)
+        err = base_holds(region_bytes(b->mem) / conv_size(b->type) >= nelems);
     access_set_mem(r, b->mem);
     b->mem = NULL;
     return err;
 }
 
-/* ---- both ---- */
+/* ---- requests ---- */
 
-static void free_request(struct access_request *r)
+/* Returns whether the caller passes an empty buffer. With API_UPPER_BOUND, as in typed
+ * Fortran calls, bufcount is only the capacity, so 0 does not mean empty. */
+static bool is_buffer_empty(const struct api_access *a)
 {
-    if (r->mapped) region_free((struct region *)access_mem(r));
-    if (r->raw) region_free((struct region *)access_raw_region(r));
-    if ((r->flags & API_COPIED) && !r->taken) base_free(r->buf);
-    base_free(r);
+    return a->bufcount == 0 && a->buftype != MPI_DATATYPE_NULL &&
+           !(a->how & API_UPPER_BOUND);
 }
 
-/* Does the caller say that its buffer has no elements? Who gives an array's room, as
- * Fortran's typed calls do, does not. */
-static bool gives_nothing(const struct api_access *a)
+/* Ignores NC_EIOMISMATCH if an independent call passes an empty buffer: such a call
+ * accesses nothing. A collective call must pass zero counts instead. */
+static int ignore_empty_buffer(const struct api_access *a, int err)
 {
-    return a->bufcount == 0 && a->buftype != MPI_DATATYPE_NULL && !(a->how & API_ROOM);
-}
-
-/* Then nothing is accessed, whatever was counted, but by a collective call that is to say
- * so in its counts. */
-static int unless_nothing(const struct api_access *a, int err)
-{
-    bool nothing = gives_nothing(a) && !(a->how & API_COLL);
+    bool nothing = is_buffer_empty(a) && !(a->how & API_COLL);
     return err == NC_EIOMISMATCH && nothing ? NC_NOERR : err;
 }
 
-/* The variable and the buffer's type, before anything else is looked at. What is wrong
- * with the buffer comes after what is wrong with the place. */
+/* Looks up the variable and describes the buffer before any other check. *later receives
+ * the buffer's error, which the caller reports only if the hyperslab is valid. */
 static int look_up(const struct api_dataset *d, const struct api_access *a,
                    const struct cdf_var **v, struct api_buffer *b, int *later)
 {
@@ -345,7 +346,7 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     int err = api_describe_buffer(a->buftype, a->bufcount, (*v)->type, b);
     *later = err;
     if (err == NC_ENOMEM) return err;
-    bool typed = err == NC_NOERR && !gives_nothing(a);
+    bool typed = err == NC_NOERR && !is_buffer_empty(a);
     err =
         typed ? api_check_values("variable", (*v)->name, (*v)->type, b->type) : NC_NOERR;
     bool needs = (a->how & API_BUFFERED) && !d->top->posts;
@@ -353,15 +354,16 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     return err == NC_NOERR && lacking ? api_refuse(d, NC_ENULLABUF) : err;
 }
 
-/* Region and buffer of a request that has its type; the buffer's region becomes its own.
- */
-static int complete(const struct api_dataset *d, const struct cdf_var *v,
-                    const struct api_access *a, bool put, int later, struct api_buffer *b,
-                    struct access_request *r, int64_t *nelems)
+/* Fills in a request's hyperslab and buffer. The request then owns the buffer's
+ * region. */
+static int fill_in_request(const struct api_dataset *d, const struct cdf_var *v,
+                           const struct api_access *a, bool put, int later,
+                           struct api_buffer *b, struct access_request *r,
+                           int64_t *nelems)
 {
-    int err = take_slab(d, v, a, put, r, nelems);
+    int err = set_slab(d, v, a, put, r, nelems);
     if (err == NC_NOERR) err = later;
-    return err == NC_NOERR ? take_buffer(v, a, *nelems, b, r) : err;
+    return err == NC_NOERR ? set_buffer(v, a, *nelems, b, r) : err;
 }
 
 int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
@@ -376,38 +378,38 @@ int api_request_make(const struct api_dataset *d, const struct api_access *a, bo
     *req = NULL;
     if (err == NC_NOERR && r == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) {
-        err = complete(d, v, a, put, later, &b, r, &nelems);
+        err = fill_in_request(d, v, a, put, later, &b, r, &nelems);
         if (err == NC_NOERR && nelems > 0)
             *req = r;
         else
-            free_request(r);
+            api_request_free(r);
     }
     if (b.mem != NULL) region_free(b.mem);
-    return unless_nothing(a, err);
+    return ignore_empty_buffer(a, err);
 }
 
-/* ---- many slabs of one variable ---- */
+/* ---- several hyperslabs of one variable ---- */
 
-/* What a varn's requests have in common while they are made. */
+/* State of a varn call while its requests are being made. */
 struct many {
     const struct api_dataset *d;
     const struct cdf_var *v;
-    struct api_access one; /* of the next slab, its buffer left out */
+    struct api_access one; /* arguments for the next hyperslab, except the buffer */
     const unsigned char *buf;
-    int64_t *places; /* of the elements in a buffer that is not contiguous, or NULL */
-    int64_t done;    /* elements */
-    int64_t given;   /* elements in the buffer, or NC_COUNT_IGNORE */
+    int64_t *places; /* offset of each element; NULL if the buffer is contiguous */
+    int64_t done;    /* number of elements assigned to requests so far */
+    int64_t given;   /* number of elements in the buffer, or NC_COUNT_IGNORE */
     bool put;
 };
 
-/* Where the next n elements lie. */
+/* Assigns the next n elements of the buffer to a request. */
 static int next_buffer(struct many *m, int64_t n, struct access_request *r)
 {
     int64_t size = conv_size((enum conv_type)r->type);
     if (n > 0 && m->given != NC_COUNT_IGNORE && n > m->given - m->done)
-        return no_match(m->v, m->done + n, m->given);
+        return fail_count_mismatch(m->v, m->done + n, m->given);
     if (n > INT64_MAX / size - m->done) return too_many_bytes(m->v);
-    if (n > 0 && m->buf == NULL && m->places == NULL) return no_buffer(m->v);
+    if (n > 0 && m->buf == NULL && m->places == NULL) return fail_null_buffer(m->v);
     r->buf = (void *)m->buf;
     if (n > 0 && m->places != NULL) {
         access_set_mem(r, api_elements(m->places + m->done, n, size));
@@ -426,20 +428,20 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.start = start;
     m->one.count = count;
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
-    m->one.given = NULL;
+    m->one.fortran_lengths = NULL;
     *req = NULL;
     struct access_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;
-    int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
+    int err = set_slab(m->d, m->v, &m->one, m->put, r, &nelems);
     if (err == NC_NOERR) err = next_buffer(m, nelems, r);
     if (err == NC_NOERR && nelems > 0)
         *req = r;
     else
-        free_request(r);
+        api_request_free(r);
     return err;
 }
 
-/* A request for each of them. */
+/* Makes a request for each hyperslab. */
 static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_type type,
                      struct access_request **reqs, int64_t *n)
 {
@@ -451,17 +453,17 @@ static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_ty
     }
     if (err == NC_NOERR && m->given != NC_COUNT_IGNORE && m->done != m->given &&
         m->done > 0)
-        err = no_match(m->v, m->done, m->given);
+        err = fail_count_mismatch(m->v, m->done, m->given);
     return err;
 }
 
-/* Unlike a single start, that of a part has a code of its own for being NULL. */
+/* Checks the hyperslab lists. A NULL start has a different error code than in vara. */
 static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
 {
     bool missing = slabs->n > 0 && slabs->starts == NULL;
     for (int i = 0; i < slabs->n && v->ndims > 0 && !missing; i++)
         missing = slabs->starts[i] == NULL;
-    if (missing && v->ndims > 0) return no_start(NC_ENULLSTART, v);
+    if (missing && v->ndims > 0) return fail_null_start(NC_ENULLSTART, v);
     for (int i = 0; i < slabs->n && slabs->counts != NULL; i++)
         for (int k = 0; k < v->ndims && slabs->counts[i] != NULL; k++)
             if (slabs->counts[i][k] < 0) return negative_count(v, k, slabs->counts[i][k]);
@@ -475,7 +477,7 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
     struct api_buffer b;
     int later = NC_NOERR, err = look_up(d, a, &m.v, &b, &later);
-    if (err == NC_ENULLABUF && slabs->n == 0) err = NC_NOERR; /* which needs none */
+    if (err == NC_ENULLABUF && slabs->n == 0) err = NC_NOERR; /* no buffer is needed */
     m.given = later == NC_NOERR ? b.nelems : NC_COUNT_IGNORE;
     if (err == NC_NOERR && slabs->n < 0)
         err = base_error_set(NC_EINVAL, "variable '%s': %d hyperslabs", m.v->name,
@@ -487,61 +489,17 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     *n = 0;
     *reqs = NULL;
     if (err == NC_NOERR && b.mem != NULL)
-        err = api_places(b.mem, conv_size(b.type), &m.places);
+        err = api_element_offsets(b.mem, conv_size(b.type), &m.places);
     if (err == NC_NOERR && slabs->n > 0) {
         *reqs = base_malloc((size_t)slabs->n * sizeof(struct access_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
-    bool nothing = gives_nothing(a) && slabs->pending;
+    bool nothing = is_buffer_empty(a) && slabs->pending;
     if (err == NC_NOERR && !nothing) err = make_each(&m, slabs, b.type, *reqs, n);
     if (err == NC_NOERR) err = later;
     base_free(m.places);
     region_free(b.mem);
     if (err != NC_NOERR) api_requests_drop(*reqs, n);
     if (err != NC_NOERR) *reqs = NULL;
-    return unless_nothing(a, err);
-}
-
-void api_requests_drop(struct access_request **reqs, int64_t *n)
-{
-    for (int64_t i = 0; i < *n; i++)
-        free_request(reqs[i]);
-    base_free(reqs);
-    *n = 0;
-}
-
-int api_request_range(const struct api_dataset *d, const struct access_request *r)
-{
-    const struct cdf_var *v = &d->ds.header.vars[r->varid];
-    const enum conv_type type = (enum conv_type)r->type;
-    const int xtype = conv_effective_type(cdf_rules(&d->ds.header), v->type, type);
-    const struct region *mem = access_mem(r);
-    if (access_is_fill(r) || conv_always_fits(xtype, type)) return NC_NOERR;
-    if (mem == NULL)
-        return conv_try(xtype, r->buf, type, (size_t)access_nelems(r, v->ndims));
-
-    char values[4096];
-    size_t got;
-    int err = NC_NOERR;
-    struct region_cursor *cursor = region_cursor_new(mem);
-    if (cursor == NULL) return NC_ENOMEM;
-    while (err == NC_NOERR &&
-           (got = region_gather(cursor, r->buf, values, sizeof values)))
-        err = conv_try(xtype, values, type, got / (size_t)conv_size(type));
-    region_cursor_free(cursor);
-    return err;
-}
-
-int64_t api_value_bytes(const struct api_dataset *d, const struct access_request *r)
-{
-    int ndims = d->ds.header.vars[r->varid].ndims;
-    return access_nelems(r, ndims) * conv_size((enum conv_type)r->type);
-}
-
-int api_request_end(struct access_request *r)
-{
-    int status = r->status;
-    if (status == NC_ERANGE && (r->flags & API_TOLD)) status = NC_NOERR;
-    free_request(r);
-    return status;
+    return ignore_empty_buffer(a, err);
 }

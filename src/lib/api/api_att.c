@@ -1,15 +1,16 @@
-/* Attributes. */
+/* Puts, gets, inquires, renames, copies and deletes attributes. A change is checked
+ * completely before anything is modified, and is committed on all processes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "api.h"
 #include "api_dataset.h"
 #include "api_safe.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "conv.h"
 #include "pnetcdf.h"
 
-/* An attribute to be written: everything that is checked before anything changes. */
+/* An attribute to be written. */
 struct attribute {
     int varid;
     const char *name;
@@ -17,21 +18,21 @@ struct attribute {
     MPI_Offset nelems;
 };
 
-/* In data mode the header must not grow. */
-static int check_room(struct api_dataset *d, const struct attribute *a)
+/* Checks that the new value does not make the header longer in data mode. */
+static int check_header_space(struct api_dataset *d, const struct attribute *a)
 {
     if (d->defining) return NC_NOERR;
     int id, err = cdf_find_att(&d->ds.header, a->varid, a->name, &id);
     if (err == NC_ENOTATT)
-        return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' would be new%s",
+        return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' does not exist yet%s",
                                 a->name, NULL);
     if (err != NC_NOERR) return err;
     const struct cdf_att *old = &cdf_atts(&d->ds.header, a->varid)->list[id];
     int64_t had = (old->nelems * cdf_type_size(old->type) + 3) / 4;
     int64_t needs = (a->nelems * cdf_type_size(a->xtype) + 3) / 4;
     if (needs <= had) return NC_NOERR;
-    return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' would grow%s", a->name,
-                            NULL);
+    return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' would become longer%s",
+                            a->name, NULL);
 }
 
 static bool is_fill_value(const struct attribute *a)
@@ -39,22 +40,23 @@ static bool is_fill_value(const struct attribute *a)
     return a->varid != NC_GLOBAL && strcmp(a->name, NC_FillValue) == 0;
 }
 
-/* The fill value must be one element of the variable's type ... */
+/* Checks that a _FillValue attribute has one value, of the variable's type. */
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
     if (!is_fill_value(a)) return NC_NOERR;
     const struct cdf_var *v = api_var(d, a->varid);
     if (a->xtype != v->type)
-        return base_error_set(NC_EBADTYPE, "%s has type %s, variable '%.80s' %s",
-                              NC_FillValue, cdf_type_name(a->xtype), v->name,
-                              cdf_type_name(v->type));
+        return base_error_set(
+            NC_EBADTYPE, "%s has type %s, but variable '%.80s' has type %s", NC_FillValue,
+            cdf_type_name(a->xtype), v->name, cdf_type_name(v->type));
     if (a->nelems == 1) return NC_NOERR;
-    return base_error_set(NC_EINVAL, "%s of variable '%.80s' has %lld elements, not 1",
+    return base_error_set(NC_EINVAL,
+                          "%s of variable '%.80s' has %lld elements instead of 1",
                           NC_FillValue, v->name, (long long)a->nelems);
 }
 
-/* ... and known before data. */
-static int check_late(const struct api_dataset *d, const struct attribute *a)
+/* Checks that a _FillValue attribute is set before the variable's first enddef. */
+static int check_before_enddef(const struct api_dataset *d, const struct attribute *a)
 {
     if (!is_fill_value(a)) return NC_NOERR;
     bool new_here = d->defining && (d->fresh || a->varid >= d->before.nvars);
@@ -66,10 +68,10 @@ static int check_late(const struct api_dataset *d, const struct attribute *a)
 static int check_nelems(const struct api_dataset *d, const struct attribute *a,
                         const void *values)
 {
-    int64_t most = cdf_most_values(d->ds.header.format);
+    int64_t most = cdf_max_values(d->ds.header.format);
     if (a->nelems < 0 || a->nelems > most)
-        return base_error_set(NC_EINVAL, "attribute '%.80s' with %lld elements", a->name,
-                              (long long)a->nelems);
+        return base_error_set(NC_EINVAL, "attribute '%.80s' cannot have %lld elements",
+                              a->name, (long long)a->nelems);
     if (a->nelems == 0 || values != NULL) return NC_NOERR;
     return base_error_named(NC_EINVAL, "the values of attribute '%.80s' are NULL%s",
                             a->name, NULL);
@@ -87,11 +89,12 @@ static int check_att(struct api_dataset *d, const struct attribute *a,
         err = api_check_values("attribute", a->name, a->xtype, type);
     if (err == NC_NOERR) err = check_nelems(d, a, values);
     if (err == NC_NOERR) err = check_fill(d, a);
-    if (err == NC_NOERR) err = check_room(d, a);
-    return err == NC_NOERR ? check_late(d, a) : err;
+    if (err == NC_NOERR) err = check_header_space(d, a);
+    return err == NC_NOERR ? check_before_enddef(d, a) : err;
 }
 
-/* What is wrong with it, with err, need not be there to be read. */
+/* Compares the attribute across processes in safe mode. Skips the values if err is an
+ * error, since they may be unreadable. */
 static int same_att_all(struct api_dataset *d, const struct attribute *a,
                         enum conv_type type, const void *values, int err)
 {
@@ -108,7 +111,7 @@ static int same_att_all(struct api_dataset *d, const struct attribute *a,
     return api_args_agree_all(&d->ds, &args);
 }
 
-/* For the calls that take an attribute's name, and perhaps another. */
+/* Compares one or two attribute names across processes in safe mode. */
 static int same_names_all(struct api_dataset *d, const char *function, int varid,
                           const char *name, const char *new_name)
 {
@@ -152,7 +155,6 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
                             cdf_type_name(xtype));
 }
 
-/* Finds an attribute of a dataset. */
 static int find_attribute(struct api_dataset *d, int varid, const char *name, int *id)
 {
     char norm[NC_MAX_NAME + 1];
@@ -167,10 +169,10 @@ static int find_attribute(struct api_dataset *d, int varid, const char *name, in
     char what[NC_MAX_NAME + 20];
     snprintf(what, sizeof what,
              "attribute %s:", varid == NC_GLOBAL ? "" : d->ds.header.vars[varid].name);
-    return api_left_out(d, err, what, name);
+    return api_explain_omitted(d, err, what, name);
 }
 
-/* The same, of a dataset by its id. */
+/* Finds an attribute in the dataset `ncid`. */
 static int find_by_id(int ncid, int varid, const char *name, struct api_dataset **d,
                       int *id)
 {
@@ -200,8 +202,8 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
                             cdf_type_name(a->type));
 }
 
-/* A copy of an attribute by another id or in another dataset. `from` is by value: writing
- * may move the list it lies in. */
+/* Copies an attribute to another variable or dataset. `from` is passed by value because
+ * writing may move the list that contains it. */
 static int copy_att(struct api_dataset *d, int varid, const char *name,
                     const struct cdf_att from)
 {
@@ -235,7 +237,7 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     return api_commit_all(out, err);
 }
 
-/* Under a new name an attribute must be what one that is put by it must be. */
+/* Checks that the attribute may be renamed, and is valid under its new name. */
 static int check_new_name(struct api_dataset *d, int varid, int id, const char *name)
 {
     const struct cdf_att *old = &cdf_atts(&d->ds.header, varid)->list[id];
@@ -244,7 +246,7 @@ static int check_new_name(struct api_dataset *d, int varid, int id, const char *
     bool taken = cdf_find_att(&d->ds.header, varid, name, &other) == NC_NOERR;
     int err = api_check_rename(d, old->name, name, taken);
     if (err == NC_NOERR) err = check_fill(d, &a);
-    return err == NC_NOERR ? check_late(d, &a) : err;
+    return err == NC_NOERR ? check_before_enddef(d, &a) : err;
 }
 
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
@@ -272,7 +274,7 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
     if (err != NC_NOERR) return err;
     err = find_attribute(d, varid, name, &id);
     if (err == NC_NOERR) err = cdf_del_att(&d->ds.header, varid, name);
-    return api_tell_all(d, err);
+    return api_agree_if_safe_all(d, err);
 }
 
 int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep,
@@ -313,7 +315,8 @@ int ncmpi_inq_attname(int ncid, int varid, int attnum, char *name)
     const struct cdf_atts *atts = cdf_atts(&d->ds.header, varid);
     if (atts == NULL) return api_no_var(d, varid);
     if (attnum < 0 || attnum >= atts->count)
-        return base_error_set(NC_ENOTATT, "attribute number %d; there are %d", attnum,
+        return base_error_set(NC_ENOTATT,
+                              "attribute number %d, but there are %d attributes", attnum,
                               atts->count);
     if (name != NULL) strcpy(name, atts->list[attnum].name);
     return NC_NOERR;

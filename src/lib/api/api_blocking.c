@@ -1,8 +1,11 @@
-/* Blocking access: one hyperslab, many of one variable, many of many variables. */
+/* Implements blocking access to one hyperslab, to several hyperslabs of one variable
+ * (varn), or to several variables (mput, mget). Each call finds the dataset, makes its
+ * requests, and passes the requests and any error to the topmost driver. A process with
+ * an error still takes part in a collective call. */
 #include "api_access.h"
 #include "api_safe.h"
 #include "api_trace.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -25,11 +28,12 @@ int api_transfer_either(struct api_dataset *d, struct access_request **reqs, int
     return err;
 }
 
-/* In safe mode: are all processes here? Each may bring a variable of its own. */
+/* In safe mode, checks that all processes make this call. They may access different
+ * variables. */
 static int same_access_either(struct api_dataset *d, unsigned how, bool put)
 {
     if (!(how & API_COLL)) return NC_NOERR;
-    return api_same_call_all(d, put ? "a put" : "a get");
+    return api_same_call_all(d, put ? "a put function" : "a get function");
 }
 
 int api_access_now_either(int ncid, const struct api_access *a, bool put)
@@ -43,7 +47,7 @@ int api_access_now_either(int ncid, const struct api_access *a, bool put)
     struct trace_span span = trace_enter_access(d->ds.trace, !(a->how & API_COLL));
     err = api_request_make(d, a, put, &req);
     err = api_transfer_either(d, &req, req != NULL, put, a->how, err);
-    api_end_access(d, span, api_verb_now(put), a->how, a->how, a->varid, err);
+    api_end_access(d, span, api_blocking_verb(put), a->how, a->how, a->varid, err);
     api_unlock(d);
     return err;
 }
@@ -61,7 +65,7 @@ int api_access_many_now_either(int ncid, const struct api_access *a,
     struct trace_span span = trace_enter(d->ds.trace);
     err = api_requests_make(d, a, slabs, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, a->how, err);
-    api_end_access(d, span, api_verb_now(put), API_VARN, a->how, a->varid, err);
+    api_end_access(d, span, api_blocking_verb(put), API_VARN, a->how, a->varid, err);
     api_unlock(d);
     base_free(reqs);
     return err;
@@ -84,13 +88,14 @@ static struct api_access pick_access(const struct api_several *s, int i)
                                .how = s->how};
 }
 
-/* Their requests, those that move anything; none and an error if one is bad. */
-static int make_several(const struct api_dataset *d, int num, const struct api_several *s,
-                        bool put, struct access_request ***reqs, int64_t *n)
+/* Makes the requests that have data to transfer, or none if any access is invalid. */
+static int make_mput_requests(const struct api_dataset *d, int num,
+                              const struct api_several *s, bool put,
+                              struct access_request ***reqs, int64_t *n)
 {
     *reqs = NULL;
     *n = 0;
-    if (num < 0) return base_error_set(NC_EINVAL, "%d accesses", num);
+    if (num < 0) return base_error_set(NC_EINVAL, "num is %d", num);
     if (num > 0 && s->varids == NULL) return api_null(NC_EINVAL, "varids");
     if (num > 0 && s->bufs == NULL) return api_null(NC_EINVAL, "bufs");
     if (num == 0) return NC_NOERR;
@@ -101,7 +106,7 @@ static int make_several(const struct api_dataset *d, int num, const struct api_s
         const struct api_access a = pick_access(s, i);
         err = api_request_make(d, &a, put, &(*reqs)[made]);
         if (err != NC_NOERR || (*reqs)[made] == NULL) continue;
-        if (put && d->quantizes) /* each is a call of its own */
+        if (put && d->quantizes) /* quantizes each variable as a single call would */
             err = api_quantize(d, &(*reqs)[made], 1, NC_NOERR);
         made++;
     }
@@ -121,11 +126,11 @@ int api_several_either(int ncid, int num, const struct api_several *s, bool put)
     int64_t n;
     int err = api_find_data(ncid, put, s->how, &d);
     if (err == NC_NOERR && (s->how & API_COLL))
-        err = api_same_call_all(d, put ? "an mput" : "an mget");
+        err = api_same_call_all(d, put ? "an mput function" : "an mget function");
     if (err != NC_NOERR) return err;
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
-    err = make_several(d, num, s, put, &reqs, &n);
+    err = make_mput_requests(d, num, s, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, s->how, err);
     api_end_access(d, span, put ? API_MPUT : API_MGET, s->how, s->how, -1, err);
     api_unlock(d);

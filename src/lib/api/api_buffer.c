@@ -1,14 +1,17 @@
-/* The user's buffers: MPI datatypes as types in memory. */
+/* Describes user buffers. A predefined MPI datatype becomes a value type. A derived
+ * datatype becomes a value type and a region of memory. The lower layers do not use MPI
+ * datatypes for memory. */
 #include "api_buffer.h"
 
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
 
 enum family { TEXT, SIGNED, UNSIGNED, FLOATING };
 
-/* Predefined types. Sizes of Fortran's depend on the compiler: MPI is asked. */
+/* Predefined types. A size of 0 means that the size depends on the Fortran compiler and
+ * must be queried from MPI. */
 static const struct {
     MPI_Datatype type;
     enum family family;
@@ -63,12 +66,12 @@ static int by_family(enum family family, int size, enum conv_type *type)
         [FLOATING] = {-1, -1, -1, -1, CONV_FLOAT, -1, -1, -1, CONV_DOUBLE},
     };
     if (size < 1 || size > 8 || types[family][size] < 0)
-        return base_error_set(NC_EUNSPTETYPE, "a type of %d bytes", size);
+        return base_error_set(NC_EUNSPTETYPE, "the type has %d bytes", size);
     *type = (enum conv_type)types[family][size];
     return NC_NOERR;
 }
 
-/* The place in the table, or -1. */
+/* Returns the type's index in the table, or -1. */
 static int find_predefined(MPI_Datatype type)
 {
     for (int i = 0; i < NPREDEFINED && type != MPI_DATATYPE_NULL; i++)
@@ -93,7 +96,7 @@ static int bad_count(MPI_Offset bufcount)
     return base_error_set(NC_EIOMISMATCH, "bufcount is %lld", (long long)bufcount);
 }
 
-/* A buffer of a predefined type, or of the variable's own. */
+/* Describes a buffer whose items have a predefined type or the variable's type. */
 static int plain_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                         struct api_buffer *b)
 {
@@ -118,7 +121,8 @@ static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     if (err != NC_NOERR) return err;
 
     b->nelems = 0;
-    b->type = (enum conv_type)conv_type_of(xtype); /* nothing is of no type */
+    b->type = (enum conv_type)conv_type_of(xtype); /* placeholder: an empty buffer has
+                                                    * no basic type */
     err = bytes == 0 ? NC_NOERR : api_conv_type(basic, xtype, &b->type);
     if (err == NC_NOERR && bytes > 0)
         b->nelems = region_bytes(b->mem) / conv_size(b->type);
@@ -140,9 +144,9 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                  : derived(buftype, bufcount, xtype, b);
 }
 
-/* ---- elements one by one, for the rare buffers that need it ---- */
+/* ---- lists of elements, for mapped buffers with a derived type ---- */
 
-int api_places(const struct region *user, int64_t size, int64_t **places)
+int api_element_offsets(const struct region *user, int64_t size, int64_t **places)
 {
     int64_t n = 0;
     struct region_strip s;
@@ -178,8 +182,8 @@ struct region *api_compose(const struct region *map, const struct region *user,
 {
     int64_t *from = NULL, *picked = NULL, n = region_bytes(map) / size;
     struct region *r = NULL;
-    if (api_places(user, size, &from) == NC_NOERR &&
-        api_places(map, size, &picked) == NC_NOERR) {
+    if (api_element_offsets(user, size, &from) == NC_NOERR &&
+        api_element_offsets(map, size, &picked) == NC_NOERR) {
         for (int64_t i = 0; i < n; i++)
             picked[i] = from[picked[i] / size];
         r = api_elements(picked, n, size);

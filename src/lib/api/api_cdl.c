@@ -1,4 +1,4 @@
-/* Headers read from CDL, by their ids. They know no dataset and no communicator. */
+/* Parses CDL files into headers, which are identified by ids and belong to no dataset. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,11 +23,11 @@ static int no_header(int hid)
 
 static int no_var(const struct cdf_header *h, int varid)
 {
-    return base_error_set(NC_ENOTVAR, "variable id %d; the dataset has %d", varid,
-                          h->nvars);
+    return base_error_set(NC_ENOTVAR, "variable id %d, but the dataset has %d variables",
+                          varid, h->nvars);
 }
 
-/* Gives attributes the values in memory that callers see, aligned as these need. */
+/* Converts attribute values to the aligned native form in which callers read them. */
 static int make_atts_native(struct cdf_header *h, struct cdf_atts *atts)
 {
     for (int i = 0; i < atts->count; i++) {
@@ -42,7 +42,6 @@ static int make_atts_native(struct cdf_header *h, struct cdf_atts *atts)
     return NC_NOERR;
 }
 
-/* Opens a file, or says why it cannot be. */
 static int open_cdl_file(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -115,7 +114,8 @@ int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
     const struct cdf_header *h = find_header(hid);
     if (h == NULL) return no_header(hid);
     if (dimid < 0 || dimid >= h->ndims)
-        return base_error_set(NC_EBADDIM, "dimension id %d; the dataset has %d", dimid,
+        return base_error_set(NC_EBADDIM,
+                              "dimension id %d, but the dataset has %d dimensions", dimid,
                               h->ndims);
     if (name != NULL) *name = (char *)h->dims[dimid].name;
     if (size != NULL) *size = h->dims[dimid].length;
@@ -162,7 +162,8 @@ int cdl_hdr_inq_attr(int hid, int varid, int attrid, char **name, nc_type *xtype
     const struct cdf_atts *atts = cdf_atts(h, varid);
     if (atts == NULL) return no_var(h, varid);
     if (attrid < 0 || attrid >= atts->count)
-        return base_error_set(NC_ENOTATT, "attribute number %d; there are %d", attrid,
+        return base_error_set(NC_ENOTATT,
+                              "attribute number %d, but there are %d attributes", attrid,
                               atts->count);
     const struct cdf_att *a = &atts->list[attrid];
     if (name != NULL) *name = (char *)a->name;

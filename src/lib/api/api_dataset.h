@@ -1,4 +1,5 @@
-/* A dataset as the interface sees it, and the table that finds it by its id. */
+/* An open dataset: its mode, its pending requests and its lock. Also declares the table
+ * that maps ids to datasets. */
 #ifndef API_DATASET_H
 #define API_DATASET_H
 
@@ -10,47 +11,51 @@
 
 struct api_queue;
 
-/* Closes that come later, see api_closing.c: whose turn it is. */
-enum api_closing { API_OPEN, API_DEFERRED, API_ENDING };
+/* State of a dataset's deferred close. See api_deferred_close.c. */
+enum api_close_state { API_OPEN, API_DEFERRED, API_ENDING };
 
 struct api_dataset {
     struct dataset ds;
     struct driver *top;
     int ncid;
-    bool fresh;               /* created, and no enddef yet */
+    bool fresh;               /* newly created; no enddef has completed yet */
     bool defining;            /* in define mode */
     bool indep;               /* in independent data mode */
-    bool quantizes;           /* values of some variable, when they are put */
-    int fill_mode;            /* of variables to come: NC_FILL or NC_NOFILL */
-    struct cdf_header before; /* while redefining: the definitions as they were */
-    bool changing;            /* the same of one change, in data mode */
-    struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
-    int64_t number;           /* the same on all, and another dataset's is another one */
-    enum api_closing closing;
-    bool deleted;         /* the file is, by this process, since close returned */
-    bool threads;         /* MPI allows them: the lock is needed */
+    bool quantizes;           /* at least one variable is quantized */
+    int fill_mode;            /* NC_FILL or NC_NOFILL, for variables defined later */
+    struct cdf_header before; /* definitions saved before ncmpi_redef or a change in data
+                               * mode */
+    bool changing;            /* `before` is valid because a change in data mode is in
+                               * progress */
+    struct api_queue *queue;  /* pending nonblocking requests; NULL until the first one */
+    int64_t number; /* unique number of the dataset, the same on all processes */
+    enum api_close_state closing;
+    bool deleted;         /* this process deleted the file after the close was deferred */
+    bool threads;         /* MPI was initialized with MPI_THREAD_MULTIPLE, so the lock
+                           * is used */
     pthread_mutex_t lock; /* see api_lock */
 };
 
-/* The path without a file-system prefix that MPI-IO knows ("lustre:/a"); others are
- * part of the name ("a:b.nc"). */
+/* Returns the path without a file-system prefix that MPI-IO understands ("lustre:/a").
+ * Any other prefix is part of the file name ("a:b.nc"). */
 const char *api_path(const char *path);
 
-/* A call begins that is about a dataset: finds it by its id. NC_EBADID. */
+/* Finds a dataset by its id. Every API call begins with this look-up. NC_EBADID. */
 int api_find(int ncid, struct api_dataset **d);
 
-/* The same, and in define mode, as what is open for reading never is: NC_ENOTINDEFINE. */
+/* Finds a dataset and checks that it is in define mode. NC_EBADID, NC_ENOTINDEFINE. */
 int api_find_defining(int ncid, struct api_dataset **d);
 
-/* The same, for what tells of a dataset that is open for reading only: also NC_EPERM. */
+/* Finds a dataset and checks that it is writable and in define mode. NC_EBADID, NC_EPERM,
+ * NC_ENOTINDEFINE. */
 int api_find_to_change(int ncid, struct api_dataset **d);
 
-/* With MPI_THREAD_MULTIPLE threads may access the data of one dataset at the same time,
- * post requests, wait for them and ask. What that changes is looked at with the lock
- * held: number of records, queue, counters, and all that the drivers have. Who changes
- * definitions or modes must be alone with the dataset. Held too by collective calls,
- * which of one dataset only one thread can make at a time anyway. Without such threads
- * there is nothing to lock. */
+/* Under MPI_THREAD_MULTIPLE, several threads may access the data of one dataset, post
+ * requests, wait for them and inquire. The lock protects everything that these calls
+ * modify: the number of records, the queue, counters, and the state of all drivers. A
+ * thread that changes definitions or modes must be the only one that uses the dataset.
+ * Collective calls also acquire the lock, although only one thread at a time may make a
+ * collective call on a dataset. At lower thread levels the lock is not used. */
 static inline void api_lock(struct api_dataset *d)
 {
     if (d->threads) pthread_mutex_lock(&d->lock);
@@ -61,70 +66,77 @@ static inline void api_unlock(struct api_dataset *d)
     if (d->threads) pthread_mutex_unlock(&d->lock);
 }
 
-/* Enters a dataset, which gets its id; takes it out again. NC_ENFILE, NC_ENOMEM. */
+/* Add a dataset to the table, which assigns its id, or remove it from the table.
+ * NC_ENFILE, NC_ENOMEM. */
 int api_enter(struct api_dataset *d);
 void api_leave(struct api_dataset *d);
 
-/* The end of a dataset whose file the drivers closed, or could not, with err. Returns
- * that, or what the report met with. Collective. */
+/* Frees a dataset and everything it owns, including its id. Does not free the structure
+ * itself if d is `spare`. Collective. */
+void api_release_all(struct api_dataset *d, const struct api_dataset *spare);
+
+/* Writes the report and the trace, and releases the dataset. Called after the drivers
+ * have closed its file with result err. Returns err, or an error from writing the report.
+ * Collective. */
 int api_end_all(struct api_dataset *d, int err);
 
-/* Leaves define mode: agrees on the definitions, lays them out, and has them written.
- * Collective; agreed. */
-int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
+/* Leaves define mode: agrees on the definitions, computes the layout, and writes the
+ * header. Collective; same result on all processes. */
+int api_end_define_all(struct api_dataset *d, const struct cdf_padding *room);
 
-/* May anything be called so? Name errors. */
 int api_check_name(const char *name);
 
-/* A netCDF-4 file of the classic model has the types of CDF-2: NC_ESTRICTCDF2. */
+/* Checks a type. NC_ESTRICTCDF2 if the dataset is a netCDF-4 file with the classic model,
+ * which allows only CDF-2's types. */
 static inline int api_check_strict(const struct api_dataset *d, int xtype)
 {
     bool strict = d->ds.netcdf4 == NC_FORMAT_NETCDF4_CLASSIC && xtype > NC_DOUBLE;
     return strict && cdf_type_size(xtype) > 0 ? cdf_check_type(2, xtype) : NC_NOERR;
 }
 
-/* May what is called `old` get this name, which may be taken? Outside define mode it must
- * not grow: the header has no room for it. Name errors, NC_ENAMEINUSE, NC_ENOTINDEFINE.
- */
+/* Checks that an object may be renamed from `old` to `name`. `taken` is true if another
+ * object has the new name. In data mode the new name must not be longer, because the
+ * header has no space to grow. NC_ENAMEINUSE, NC_ENOTINDEFINE, or an error code for an
+ * invalid name. */
 int api_check_rename(const struct api_dataset *d, const char *old, const char *name,
                      bool taken);
 
-/* Before the definitions change in any mode: in data mode they are kept, for the case
- * that some process cannot change them. NC_ENOMEM. */
+/* Begins a change to the definitions. In data mode, first saves the definitions, so that
+ * they can be restored if any process fails. NC_ENOMEM. */
 int api_begin_change(struct api_dataset *d);
 
-/* Ends a change of the definitions that met with err. In define mode that is all; in
- * data mode the processes agree and the header is written, or all have the definitions
- * that they had. Collective in data mode. */
+/* Ends a change to the definitions whose result is err. In data mode the processes agree
+ * on the result: process 0 then writes the header or, after an error, all processes
+ * restore their definitions. Collective in data mode. */
 int api_commit_all(struct api_dataset *d, int err);
 
-/* The type of values in memory that an MPI type of one basic type stands for; MPI_BYTE
- * stands for whatever xtype is. NC_EUNSPTETYPE. */
+/* Finds the value type of a basic MPI type. MPI_BYTE means the variable's type, xtype.
+ * NC_EUNSPTETYPE. */
 int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type);
 
-/* The variable, or NULL if there is no such one. */
+/* Returns a variable, or NULL if the id is invalid. */
 static inline const struct cdf_var *api_var(const struct api_dataset *d, int varid)
 {
     return varid < 0 || varid >= d->ds.header.nvars ? NULL : &d->ds.header.vars[varid];
 }
 
-/* Has the driver begin with what the hint nc_stage_prefetch names. Local. */
+/* Starts to prefetch the variables that the hint nc_stage_prefetch names. Local. */
 void api_prefetch_hinted(struct api_dataset *d);
 
-/* Has a new variable quantized if the hint nc_quantize says so. */
+/* Sets a new variable's quantization from the hint nc_quantize. */
 void api_quantize_hinted(struct api_dataset *d, int varid);
 
-/* Gives the variables of this define phase that are quantized the attribute that says
- * how. NC_ENOMEM. */
-int api_quantize_note(struct api_dataset *d);
+/* Adds the attribute that describes the quantization to each new quantized variable.
+ * NC_ENOMEM. */
+int api_quantize_add_attributes(struct api_dataset *d);
 
-/* Finds out from their attributes which variables of an opened file are quantized. */
+/* Determines from the attributes of an opened file which variables are quantized. */
 void api_quantize_opened(struct api_dataset *d);
 
-/* Keeps in d->quantizes whether there are any, once the definitions are agreed on. */
-void api_quantize_settle(struct api_dataset *d);
+/* Sets d->quantizes. Call it after the processes have agreed on the definitions. */
+void api_quantize_update(struct api_dataset *d);
 
-/* Pending nonblocking requests; freeing forgets them. */
+/* Return the number of pending requests, and free the queue and its requests. */
 int api_queue_pending(const struct api_queue *q);
 void api_queue_free(struct api_queue *q);
 

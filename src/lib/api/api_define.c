@@ -1,9 +1,10 @@
-/* Dimensions, variables and their fill modes. */
+/* Defines dimensions, variables and fill modes. Safe mode first compares the arguments
+ * across processes. */
 #include <string.h>
 
 #include "api_dataset.h"
 #include "api_safe.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "conv.h"
 #include "driver_fill.h"
 #include "pnetcdf.h"
@@ -25,13 +26,14 @@ int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
     if (err != NC_NOERR) return err;
     err = same_dim_all(d, name, len);
     if (err != NC_NOERR) return err;
-    err = api_tell_all(d, cdf_def_dim(&d->ds.header, name, len, &id));
+    err = api_agree_if_safe_all(d, cdf_def_dim(&d->ds.header, name, len, &id));
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
 
-/* How many ids are looked at: up to the first that there is not. */
-static int readable(const struct api_dataset *d, int ndims, const int *dimids)
+/* Returns how many dimension ids to compare: all up to and including the first invalid
+ * one. */
+static int count_usable_dimids(const struct api_dataset *d, int ndims, const int *dimids)
 {
     int n = 0;
     if (dimids == NULL) return 0;
@@ -50,7 +52,7 @@ static int same_var_all(struct api_dataset *d, const char *name, nc_type xtype, 
     api_arg_number(&a, "xtype", NC_EMULTIDEFINE_VAR_TYPE, xtype);
     api_arg_number(&a, "ndims", NC_EMULTIDEFINE_VAR_NDIMS, ndims);
     api_arg_bytes(&a, "dimids", NC_EMULTIDEFINE_VAR_DIMIDS, ndims > 0 ? dimids : NULL,
-                  readable(d, ndims, dimids) * (int64_t)sizeof *dimids);
+                  count_usable_dimids(d, ndims, dimids) * (int64_t)sizeof *dimids);
     return api_args_agree_all(&d->ds, &a);
 }
 
@@ -65,7 +67,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     err = api_check_strict(d, xtype);
     if (err == NC_NOERR)
         err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
-    err = api_tell_all(d, err);
+    err = api_agree_if_safe_all(d, err);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;
     api_quantize_hinted(d, id);
@@ -85,7 +87,7 @@ int api_check_rename(const struct api_dataset *d, const char *old, const char *n
     char norm[NC_MAX_NAME + 1];
     int err = cdf_check_name(name, norm);
     if (err == NC_NOERR && taken)
-        err = base_error_set(NC_ENAMEINUSE, "'%.80s' exists already", norm);
+        err = base_error_set(NC_ENAMEINUSE, "'%.80s' already exists", norm);
     if (err != NC_NOERR || d->defining) return err;
     return strlen(norm) <= strlen(old) ? NC_NOERR : api_longer_name(old, norm);
 }
@@ -114,7 +116,7 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     err = api_check_name(name);
     if (err == NC_NOERR && (dimid < 0 || dimid >= h->ndims)) err = api_no_dim(h, dimid);
     bool taken = err == NC_NOERR && cdf_find_dim(h, name, &other) == NC_NOERR;
-    bool same = taken && other == dimid; /* has that name: there is nothing to do */
+    bool same = taken && other == dimid; /* the name is unchanged */
     if (err == NC_NOERR)
         err = api_check_rename(d, h->dims[dimid].name, name, taken && !same);
     if (err == NC_NOERR && !same) err = api_begin_change(d);
@@ -170,14 +172,14 @@ int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
 
     if (old_modep != NULL) *old_modep = d->fill_mode;
     d->fill_mode = fillmode;
-    /* All variables of this define phase, not only those to come. */
+    /* The mode applies to all variables in this define phase, even if defined earlier. */
     int first = d->fresh ? 0 : d->before.nvars;
     for (int id = first; id < d->ds.header.nvars; id++)
         d->ds.header.vars[id].fill = fillmode == NC_FILL;
     return NC_NOERR;
 }
 
-/* The variable's own fill value, if it is to have one. */
+/* Sets the variable's fill value if one is given. */
 static int put_fill(struct api_dataset *d, int varid, int no_fill, const void *fill_value)
 {
     const struct cdf_var *v = &d->ds.header.vars[varid];
@@ -203,7 +205,7 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
                         v == NULL ? 0 : cdf_type_size(v->type));
     if (err != NC_NOERR) return err;
     err = v == NULL ? api_no_var(d, varid) : put_fill(d, varid, no_fill, fill_value);
-    err = api_tell_all(d, err);
+    err = api_agree_if_safe_all(d, err);
     if (err == NC_NOERR) d->ds.header.vars[varid].fill = !no_fill;
     return err;
 }
@@ -256,9 +258,10 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     else if (recno < 0)
         err = base_error_set(NC_EINVAL, "record %lld", (long long)recno);
     else if (recno >= cdf_max_records(&d->ds.header))
-        err = base_error_set(NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
-                             v->name, (long long)recno,
-                             (long long)cdf_max_records(&d->ds.header));
+        err = base_error_set(
+            NC_EINVALCOORDS,
+            "variable '%s', record %lld: at most %lld records are possible", v->name,
+            (long long)recno, (long long)cdf_max_records(&d->ds.header));
     err = driver_fill_record_all(d->top, varid, recno, err);
     return trace_leave(d->ds.trace, span, "ncmpi_fill_var_rec", varid, err);
 }

@@ -1,12 +1,12 @@
-/* About the library, and about a dataset's file. All local. */
+/* Inquires about the library and about a dataset's file. All functions are local. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api_closing.h"
+#include "api_deferred_close.h"
 #include "api_dataset.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
@@ -30,13 +30,13 @@ const char *ncmpi_inq_libvers(void)
 
 /* ---- memory ---- */
 
-/* Programs ask after their last close, to find leaks. What the library then holds for
- * closes that were deferred is none, and is freed when they are complete. */
+/* Programs call this after their last close to find leaks. Memory in use by deferred
+ * closes is not counted, since completing them frees it. */
 int ncmpi_inq_malloc_size(MPI_Offset *size)
 {
     int open;
     int err = ncmpi_inq_files_opened(&open, NULL);
-    bool none = open == 0 && api_closing_is_pending();
+    bool none = open == 0 && api_deferred_close_is_pending();
     if (size != NULL) *size = none ? 0 : base_mem_in_use();
     return err;
 }
@@ -47,10 +47,10 @@ int ncmpi_inq_malloc_max_size(MPI_Offset *size)
     return NC_NOERR;
 }
 
-/* Blocks are counted, not listed. */
 int ncmpi_inq_malloc_list(void)
 {
-    return base_error_set(NC_ENOTENABLED, "blocks of memory are counted, not listed");
+    return base_error_set(NC_ENOTENABLED,
+                          "memory allocations are counted, but not listed");
 }
 
 /* ---- a dataset ---- */
@@ -87,13 +87,14 @@ int ncmpi_inq_path(int ncid, int *pathlen, char *path)
     return NC_NOERR;
 }
 
-/* What this process has put or got: values, headers, and what enddef moved. */
+/* Returns the number of bytes that this process has written or read: values, headers, and
+ * data moved by enddef. */
 static int inq_moved(int ncid, bool put, MPI_Offset *size)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || size == NULL) return err;
-    api_lock(d); /* other threads may be counting */
+    api_lock(d); /* other threads may change the counts */
     const struct trace_stats *s = &d->ds.stats;
     *size = put ? s->put_bytes + s->header_written_bytes
                 : s->get_bytes + s->header_read_bytes;
@@ -120,9 +121,9 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     if (info_used == NULL) return NC_NOERR;
     int mpi = MPI_Info_create(info_used);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
-    api_lock(d); /* counts are being changed by other threads */
+    api_lock(d); /* other threads may change the counts */
     err = driver_call(d->top, inq_info, *info_used);
-    if (err == NC_NOERR && d->ds.hints.statistics == BASE_ENABLE)
+    if (err == NC_NOERR && d->ds.hints.statistics == HINTS_ENABLE)
         err = trace_stats_info(&d->ds.stats, *info_used);
     api_unlock(d);
     if (err != NC_NOERR) MPI_Info_free(info_used);
@@ -156,5 +157,5 @@ int ncmpi_inq_file_format(const char *filename, int *formatp)
     if (filename == NULL) return api_null(NC_EINVAL, "filename");
     int err = driver_file_format(api_path(filename), &format);
     if (formatp != NULL) *formatp = format;
-    return err; /* not to know the format is an answer */
+    return err; /* NC_FORMAT_UNKNOWN is a valid result */
 }

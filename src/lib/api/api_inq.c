@@ -1,7 +1,8 @@
-/* Asking about dimensions, variables and the dataset as a whole. All local. */
+/* Inquires about dimensions, variables and the dataset as a whole. All functions are
+ * local. */
 #include <string.h>
 
-#include "api_words.h"
+#include "api_errors.h"
 #include "pnetcdf.h"
 
 int ncmpi_inq(int ncid, int *ndimsp, int *nvarsp, int *ngattsp, int *unlimdimidp)
@@ -39,7 +40,7 @@ int ncmpi_inq_unlimdim(int ncid, int *unlimdimidp)
 
 /* ---- dimensions ---- */
 
-/* The number of records, which other threads may be changing. */
+/* Returns the number of records. Locks, because other threads may add records. */
 static int64_t records_of_dataset(struct api_dataset *d)
 {
     api_lock(d);
@@ -48,8 +49,8 @@ static int64_t records_of_dataset(struct api_dataset *d)
     return n;
 }
 
-/* Can anything be called so? */
-static int check_asked(const char *name)
+/* Checks the length of a name to be looked up. */
+static int check_lookup_name(const char *name)
 {
     bool given = name != NULL && *name != '\0';
     if (given && strlen(name) <= NC_MAX_NAME) return NC_NOERR;
@@ -62,11 +63,11 @@ int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
     struct api_dataset *d;
     int id, err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = check_asked(name);
+    err = check_lookup_name(name);
     if (err != NC_NOERR) return err;
     err = cdf_find_dim(&d->ds.header, name, &id);
     if (err == NC_EBADDIM) base_error_named(err, "dimension '%.80s'%s", name, NULL);
-    err = api_left_out(d, err, "dimension ", name);
+    err = api_explain_omitted(d, err, "dimension ", name);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
@@ -96,7 +97,7 @@ int ncmpi_inq_dimlen(int ncid, int dimid, MPI_Offset *lenp)
 
 /* ---- variables ---- */
 
-/* Finds a variable of a dataset. NC_EBADID, NC_EGLOBAL, NC_ENOTVAR. */
+/* Finds a variable in a dataset. NC_EBADID, NC_EGLOBAL, NC_ENOTVAR. */
 static int find_var(int ncid, int varid, struct api_dataset **d, const struct cdf_var **v)
 {
     int err = api_find(ncid, d);
@@ -110,11 +111,11 @@ int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
     struct api_dataset *d;
     int id, err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = check_asked(name);
+    err = check_lookup_name(name);
     if (err != NC_NOERR) return err;
     err = cdf_find_var(&d->ds.header, name, &id);
     if (err == NC_ENOTVAR) base_error_named(err, "variable '%.80s'%s", name, NULL);
-    err = api_left_out(d, err, "variable ", name);
+    err = api_explain_omitted(d, err, "variable ", name);
     if (err == NC_NOERR && varidp != NULL) *varidp = id;
     return err;
 }
@@ -187,21 +188,22 @@ int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset)
     const struct cdf_var *v;
     int err = find_var(ncid, varid, &d, &v);
     if (err != NC_NOERR) return err;
-    /* enddef gives it its place: 0 until then */
+    /* The offset is 0 until enddef assigns it. */
     if (offset != NULL) *offset = v->begin < 0 ? 0 : v->begin;
     return NC_NOERR;
 }
 
-/* ---- kinds of variables, and the record ---- */
+/* ---- variable kinds, and record size ---- */
 
-/* The sums over the definitions as they are now, a layout or not. */
+/* Computes the record size and the number of record variables from the current
+ * definitions, even if no layout has been computed yet. */
 static int sum_records(int ncid, struct cdf_header *now)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    *now = d->ds.header; /* only to be read, but for the sums */
+    *now = d->ds.header; /* shallow copy: only the sums are modified */
     api_unlock(d);
     return d->defining ? cdf_sum_records(now) : NC_NOERR;
 }

@@ -1,20 +1,24 @@
-/* Between define mode, collective and independent data mode. */
+/* Switches between define mode, collective data mode and independent data mode. At the
+ * end of define mode, all processes compare a hash of their definitions. If the hashes
+ * differ, process 0 distributes its definitions, which take precedence. The library then
+ * computes the layout, and the driver writes the header. */
 #include <stdio.h>
 #include <string.h>
 
 #include "api_dataset.h"
 #include "api_safe.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "base_sum.h"
+#include "file_identity.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* ---- do all processes define the same? ---- */
+/* ---- comparing definitions across processes ---- */
 
-/* What is the same everywhere and in no header: of each variable its fill mode, and how
- * it is quantized. */
+/* Bytes per variable for fill mode and quantization: settings that must be the same on
+ * all processes but are not in the header. */
 enum { SETTINGS = 3 };
 
 static void store_settings(const struct cdf_header *h, unsigned char *to)
@@ -35,14 +39,14 @@ static void load_settings(struct cdf_header *h, const unsigned char *from)
     }
 }
 
-/* Of everything that is to be the same: definitions, layout, settings; the number of
- * records is agreed on elsewhere. */
+/* Hashes everything that must be the same on all processes: definitions, layout and
+ * settings. The number of records is agreed on elsewhere. */
 static int digest_definitions(const struct cdf_header *h, uint64_t *hash)
 {
     size_t n = (size_t)h->size + SETTINGS * (size_t)h->nvars;
     unsigned char *bytes = base_malloc(n);
     if (bytes == NULL) return NC_ENOMEM;
-    struct cdf_header same = *h; /* only to be read */
+    struct cdf_header same = *h; /* shallow copy */
     same.numrecs = 0;
     cdf_encode(&same, bytes);
     store_settings(h, bytes + h->size);
@@ -51,8 +55,8 @@ static int digest_definitions(const struct cdf_header *h, uint64_t *hash)
     return NC_NOERR;
 }
 
-/* Process 0's definitions as bytes, on every process: the header, then the
- * settings of each variable. sizes tells the bytes of both, and process 0's digest. */
+/* Distributes process 0's definitions as bytes: the header, followed by the settings of
+ * each variable. sizes[] contains the sizes of both parts and process 0's hash. */
 static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
                                  int64_t *sizes)
 {
@@ -72,9 +76,9 @@ static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
     return dataset_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
 }
 
-/* Compares with process 0's definitions, which are taken over: *code is NC_EMULTIDEFINE_*
- * where they differ in more than what attributes say. In data mode only that is taken, so
- * that nothing moves which others may be looking at. */
+/* Compares this process's definitions with process 0's, and replaces them. Sets *code to
+ * NC_EMULTIDEFINE_* if anything other than attribute values differs. In data mode,
+ * replaces only attribute values, because other threads may be reading the rest. */
 static int adopt_definitions(struct api_dataset *a, const unsigned char *bytes,
                              const int64_t *sizes, struct cdf_difference *d, int *code)
 {
@@ -91,7 +95,7 @@ static int adopt_definitions(struct api_dataset *a, const unsigned char *bytes,
             continue;
         *code = NC_EMULTIDEFINE_VAR_FILL_MODE;
         snprintf(d->text, sizeof d->text,
-                 "variable '%s' is in %s mode here, in %s mode on process 0",
+                 "variable '%s' is in %s mode here, but in %s mode on process 0",
                  theirs.vars[id].name, theirs.vars[id].fill ? "no-fill" : "fill",
                  theirs.vars[id].fill ? "fill" : "no-fill");
     }
@@ -100,15 +104,15 @@ static int adopt_definitions(struct api_dataset *a, const unsigned char *bytes,
         ds->header = theirs;
         theirs = mine;
     } else if (*code == NC_NOERR) {
-        err = cdf_take_atts(&ds->header, &theirs);
+        err = cdf_replace_atts(&ds->header, &theirs);
     }
     cdf_free(&theirs);
     return err;
 }
 
-/* Finds what differs and lets process 0's definitions hold. What attributes say may
- * differ, outside safe mode: the first process where it does names it in the report.
- * Anything else is named on every process. Agreed. */
+/* Identifies the differences and applies process 0's definitions. Outside of safe mode,
+ * attribute values may differ, and only the lowest rank with such a difference adds it to
+ * the report. For any other difference, all processes get the same error. */
 static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
 {
     struct dataset *ds = &a->ds;
@@ -127,18 +131,20 @@ static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
     if (code == NC_NOERR && ds->safe_mode) code = d.att_code;
     *difference = api_share_report_all(ds, code, d.text, sizeof d.text, NULL, 0);
     if (*difference == NC_NOERR && first > 0 && ds->rank == ds->nprocs - (int)first)
-        trace_stats_tell(ds, d.text);
+        trace_stats_add_line(ds, d.text);
     return NC_NOERR;
 }
 
-/* *difference is NC_NOERR if all processes define the same, but for what attributes say;
- * else what does not, named. All have process 0's definitions then. Agreed. */
+/* Makes all processes adopt process 0's definitions. Sets *difference to the error code
+ * for the first difference, or to NC_NOERR. Outside of safe mode, attribute values may
+ * differ. Same result on all processes. */
 static int agree_on_definitions_all(struct api_dataset *a, int err, int *difference)
 {
     uint64_t hash = 0;
     *difference = NC_NOERR;
     if (err == NC_NOERR) err = digest_definitions(&a->ds.header, &hash);
-    /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
+    /* All hashes are equal if their maximum equals their minimum. One MAX reduction of
+     * the hash and its negative computes both. */
     int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
     err = dataset_agree_all(&a->ds, err, NULL, all, 2);
     if (err == NC_NOERR && all[0] != -all[1]) err = reconcile_all(a, hash, difference);
@@ -153,7 +159,7 @@ int api_begin_change(struct api_dataset *d)
     return err;
 }
 
-/* The change was made, or the definitions are as they were. */
+/* Ends a change: keeps the new definitions if `made`, else restores the old ones. */
 static void end_change(struct api_dataset *d, bool made)
 {
     struct cdf_header *h = &d->ds.header;
@@ -170,23 +176,26 @@ static void end_change(struct api_dataset *d, bool made)
 static int commit_change_all(struct api_dataset *d, int err)
 {
     struct dataset *ds = &d->ds;
+    const int64_t size = ds->header.size;
+    const bool changes = d->changing;
     int difference;
     ds->header.size = cdf_encoded_size(&ds->header);
     err = agree_on_definitions_all(d, err, &difference);
     if (err == NC_NOERR) err = difference;
     if (err != NC_NOERR) {
         end_change(d, false);
+        if (!changes) ds->header.size = size; /* an encoded name may be shorter */
         return err;
     }
-    ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
+    ds->header.size = cdf_encoded_size(&ds->header); /* attributes may have changed */
     int own = driver_call(d->top, write_header_all);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);
     end_change(d, err == NC_NOERR);
     if (err == NC_NOERR) return err;
-    err = dataset_share_words_all(ds, err, own);
-    /* What there is of the new one may be in the file. */
+    err = dataset_share_message_all(ds, err, own);
+    /* The file may contain parts of the new header, so the old one is rewritten. */
     struct base_error_note note;
-    base_error_keep(&note);
+    base_error_save(&note);
     (void)driver_call(d->top, write_header_all);
     base_error_restore(&note);
     return err;
@@ -194,7 +203,7 @@ static int commit_change_all(struct api_dataset *d, int err)
 
 int api_commit_all(struct api_dataset *d, int err)
 {
-    if (d->defining) return api_tell_all(d, err);
+    if (d->defining) return api_agree_if_safe_all(d, err);
     struct trace_span span = trace_enter(d->ds.trace);
     err = commit_change_all(d, err);
     return trace_leave(d->ds.trace, span, "header change", -1, err);
@@ -202,7 +211,7 @@ int api_commit_all(struct api_dataset *d, int err)
 
 /* ---- enddef ---- */
 
-/* The first of three that is set, or 0. */
+/* Returns the first of the three values that is positive, or 0 if none is. */
 static int64_t first_set(int64_t a, int64_t b, int64_t c)
 {
     return a > 0 ? a : b > 0 ? b : c > 0 ? c : 0;
@@ -215,46 +224,46 @@ static bool only_records(const struct cdf_header *h)
     return h->nvars > 0;
 }
 
-/* Room and alignments by hints and arguments. Hints say where what has to be placed goes;
- * the arguments of ncmpi__enddef also hold where everything could stay, 0 for the
- * default, unless a hint says otherwise. The room behind the header depends on who sets
- * the alignment of what follows it. */
-static struct cdf_room choose_room(const struct api_dataset *d,
-                                   const struct cdf_room *asked)
+/* Chooses padding and alignments from hints and arguments. Hints apply only to sections
+ * that have no offset yet. Arguments to ncmpi__enddef (0 means the default) also apply to
+ * sections that could remain in place, unless a hint overrides them. The padding after
+ * the header depends on whether the user set the alignment of the next section. */
+static struct cdf_padding choose_padding(const struct api_dataset *d,
+                                         const struct cdf_padding *asked)
 {
-    const struct base_hints *hints = &d->ds.hints;
-    const bool told = asked->header_minfree != CDF_SOME_ROOM;
-    struct cdf_room room = *asked;
+    const struct hints *hints = &d->ds.hints;
+    const bool has_padding = asked->header_minfree != CDF_DEFAULT_PADDING;
+    struct cdf_padding room = *asked;
     room.fixed_align =
         first_set(hints->var_align, hints->header_align, asked->fixed_align);
     room.record_align = first_set(hints->record_align, asked->record_align, 0);
-    room.fixed_strict =
-        told && (asked->fixed_align == 0 || room.fixed_align == asked->fixed_align);
-    room.record_strict =
-        told && (asked->record_align == 0 || room.record_align == asked->record_align);
+    room.fixed_strict = has_padding && (asked->fixed_align == 0 ||
+                                        room.fixed_align == asked->fixed_align);
+    room.record_strict = has_padding && (asked->record_align == 0 ||
+                                         room.record_align == asked->record_align);
 
     bool aligned =
         room.fixed_align > 0 || (room.record_align > 0 && only_records(&d->ds.header));
-    if (!aligned) room.fixed_align = BASE_FIXED_ALIGN;
-    if (aligned && !told) room.header_minfree = 0;
-    if (room.record_align == 0) room.record_align = BASE_RECORD_ALIGN;
+    if (!aligned) room.fixed_align = HINTS_FIXED_ALIGN;
+    if (aligned && !has_padding) room.header_minfree = 0;
+    if (room.record_align == 0) room.record_align = HINTS_RECORD_ALIGN;
     return room;
 }
 
-int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
+int api_end_define_all(struct api_dataset *d, const struct cdf_padding *asked)
 {
-    const struct cdf_room room = choose_room(d, asked);
+    const struct cdf_padding room = choose_padding(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
-    int difference, own = api_quantize_note(d);
+    int difference, own = api_quantize_add_attributes(d);
     if (own == NC_NOERR) own = cdf_layout(&d->ds.header, before, &room);
     if (own == NC_NOERR) own = driver_call(d->top, check_definitions, before);
     int err = agree_on_definitions_all(d, own, &difference);
-    if (err != NC_NOERR) return dataset_share_words_all(&d->ds, err, own);
+    if (err != NC_NOERR) return dataset_share_message_all(&d->ds, err, own);
     err = driver_call(d->top, enddef_all, before);
     if (err != NC_NOERR) return err;
 
     trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
-    api_quantize_settle(d);
+    api_quantize_update(d);
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;
@@ -268,12 +277,13 @@ int ncmpi_enddef(int ncid)
     struct trace_span span = trace_enter(d->ds.trace);
     err = api_same_call_all(d, "ncmpi_enddef");
     if (err == NC_NOERR)
-        err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+        err = api_end_define_all(
+            d, &(struct cdf_padding){.header_minfree = CDF_DEFAULT_PADDING});
     return trace_leave(d->ds.trace, span, "ncmpi_enddef", -1, err);
 }
 
-static int same_room_all(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
-                         MPI_Offset v_minfree, MPI_Offset r_align)
+static int same_padding_all(struct api_dataset *d, MPI_Offset h_minfree,
+                            MPI_Offset v_align, MPI_Offset v_minfree, MPI_Offset r_align)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -291,7 +301,7 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
+    err = same_padding_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
     struct trace_span span = trace_enter(d->ds.trace);
     if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0)
@@ -301,16 +311,16 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
                              (long long)v_minfree, (long long)r_align);
     err = dataset_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
-        err = api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
-                                                       .fixed_align = v_align,
-                                                       .fixed_minfree = v_minfree,
-                                                       .record_align = r_align});
+        err = api_end_define_all(d, &(struct cdf_padding){.header_minfree = h_minfree,
+                                                          .fixed_align = v_align,
+                                                          .fixed_minfree = v_minfree,
+                                                          .record_align = r_align});
     return trace_leave(d->ds.trace, span, "ncmpi__enddef", -1, err);
 }
 
-/* ---- the other ways ---- */
+/* ---- other mode changes ---- */
 
-/* Finds a dataset in data mode, for a collective call without other arguments. */
+/* Finds a dataset in data mode, for a collective call whose only argument is the id. */
 static int find_in_data_mode_all(int ncid, const char *function, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
@@ -319,7 +329,7 @@ static int find_in_data_mode_all(int ncid, const char *function, struct api_data
                           : api_same_call_all(*d, function);
 }
 
-/* Leaves independent data mode if it is on. Agreed. */
+/* Leaves independent data mode if the dataset is in it. Same result on all processes. */
 static int to_collective_all(struct api_dataset *d)
 {
     if (!d->indep) return NC_NOERR;
@@ -369,15 +379,15 @@ int ncmpi_end_indep_data(int ncid)
     return trace_leave(d->ds.trace, span, "ncmpi_end_indep_data", -1, err);
 }
 
-/* Around what the driver carries out. */
-static struct trace_span begin_pass(struct api_dataset *d)
+/* Enclose a driver call: hold the lock, and trace the call. */
+static struct trace_span begin_driver_call(struct api_dataset *d)
 {
     api_lock(d);
     return trace_enter(d->ds.trace);
 }
 
-static int end_pass(struct api_dataset *d, struct trace_span span, const char *function,
-                    int err)
+static int end_driver_call(struct api_dataset *d, struct trace_span span,
+                           const char *function, int err)
 {
     trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
@@ -390,30 +400,60 @@ static bool is_indep(int ncid)
     return api_find(ncid, &d) == NC_NOERR && !d->defining && d->indep;
 }
 
-/* In independent data mode by one process, for what it wrote. */
+/* Makes a sync or flush fail on all processes if another program has replaced the file:
+ * process 0 detects the replacement, and the next agreement reports it. */
+static void defer_replaced_error(struct api_dataset *d)
+{
+    if (d->ds.rank == 0) dataset_defer_error(&d->ds, file_check_replaced(&d->ds));
+}
+
+static int sync_checked_all(struct api_dataset *d)
+{
+    defer_replaced_error(d);
+    int err = driver_call(d->top, sync_all);
+    file_explain_replaced(&d->ds, err);
+    return err;
+}
+
+static int flush_checked_all(struct api_dataset *d)
+{
+    defer_replaced_error(d);
+    int err = driver_call(d->top, flush_all);
+    file_explain_replaced(&d->ds, err);
+    return err;
+}
+
+/* Returns an error if another program has replaced the file, and otherwise err, the
+ * result of an independent call. */
+static int with_file(const struct api_dataset *d, int err)
+{
+    int replaced = file_check_replaced(&d->ds);
+    return replaced != NC_NOERR ? replaced : err;
+}
+
+/* In independent data mode, a single process may call this to sync its own writes. */
 int ncmpi_sync(int ncid)
 {
     struct api_dataset *d;
     bool alone = is_indep(ncid);
     int err = alone ? api_find(ncid, &d) : find_in_data_mode_all(ncid, "ncmpi_sync", &d);
     if (err != NC_NOERR) return err;
-    struct trace_span span = begin_pass(d);
-    err = alone ? driver_call(d->top, sync) : driver_call(d->top, sync_all);
-    return end_pass(d, span, "ncmpi_sync", err);
+    struct trace_span span = begin_driver_call(d);
+    err = alone ? with_file(d, driver_call(d->top, sync)) : sync_checked_all(d);
+    return end_driver_call(d, span, "ncmpi_sync", err);
 }
 
-/* Where nothing can have changed there is nothing to do. */
 int ncmpi_sync_numrecs(int ncid)
 {
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_sync_numrecs", &d);
     if (err != NC_NOERR || !d->ds.writable) return err;
-    struct trace_span span = begin_pass(d);
+    struct trace_span span = begin_driver_call(d);
     err = driver_call(d->top, sync_numrecs_all);
-    return end_pass(d, span, "ncmpi_sync_numrecs", err);
+    return end_driver_call(d, span, "ncmpi_sync_numrecs", err);
 }
 
-/* In define mode redef has flushed already. */
+/* A no-op in define mode, because ncmpi_redef has flushed. */
 int ncmpi_flush(int ncid)
 {
     struct api_dataset *d;
@@ -421,20 +461,19 @@ int ncmpi_flush(int ncid)
     if (err != NC_NOERR || d->defining) return err;
     if (!d->indep) err = find_in_data_mode_all(ncid, "ncmpi_flush", &d);
     if (err != NC_NOERR) return err;
-    struct trace_span span = begin_pass(d);
-    err = d->indep ? driver_call(d->top, flush) : driver_call(d->top, flush_all);
-    return end_pass(d, span, "ncmpi_flush", err);
+    struct trace_span span = begin_driver_call(d);
+    err = d->indep ? with_file(d, driver_call(d->top, flush)) : flush_checked_all(d);
+    return end_driver_call(d, span, "ncmpi_flush", err);
 }
 
-/* Likewise. */
 int ncmpix_flush_start(int ncid)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err;
-    struct trace_span span = begin_pass(d);
+    struct trace_span span = begin_driver_call(d);
     err = driver_call(d->top, background.flush_start);
-    return end_pass(d, span, "ncmpix_flush_start", err);
+    return end_driver_call(d, span, "ncmpix_flush_start", err);
 }
 
 int ncmpix_flush_test(int ncid, int *done)

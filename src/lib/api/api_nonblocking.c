@@ -1,17 +1,21 @@
-/* Nonblocking access: posting, waiting and cancelling. */
+/* Nonblocking access. A post checks its arguments, makes requests and queues them. A
+ * driver may take over the values of a put immediately, as the burst buffer does. A wait
+ * marks the chosen requests in the queue, passes the puts among them to the driver, then
+ * the gets, each in posting order, and ends them. A cancel ends requests without a
+ * transfer. */
 #include <stdlib.h>
 
 #include "api_access.h"
 #include "api_queue.h"
 #include "api_safe.h"
 #include "api_trace.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
 /* ---- posting ---- */
 
-/* A pending request may be posted in every mode. There is no request yet. */
+/* Finds the dataset for a post, which is allowed in every mode. */
 static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
@@ -20,9 +24,10 @@ static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
     return put && !(*d)->ds.writable ? api_refuse(*d, NC_EPERM) : NC_NOERR;
 }
 
-/* A bput takes what it needs of the buffer, if there is one, and the values. */
-static int buffer(struct api_dataset *d, struct access_request **reqs, int64_t n,
-                  int64_t *taken)
+/* For a bput, reserves space in the attached buffer, if there is one. Adds the number of
+ * bytes reserved to *taken, even on error. */
+static int reserve_buffer(struct api_dataset *d, struct access_request **reqs, int64_t n,
+                          int64_t *taken)
 {
     if (!api_buffer_attached(d->queue)) return NC_NOERR;
     for (int64_t i = 0; i < n; i++) {
@@ -35,60 +40,62 @@ static int buffer(struct api_dataset *d, struct access_request **reqs, int64_t n
     return NC_NOERR;
 }
 
-/* A driver may take the values at once; those of a bput that it leaves are copied,
- * and of one whose buffer goes. */
-static int take_request_values(struct api_dataset *d, struct access_request **reqs,
-                               int64_t n, unsigned how)
+/* Offers the values to the driver. Copies those that the driver does not take over if the
+ * caller may modify its buffer after the call (bput, or a temporary buffer). */
+static int copy_put_values(struct api_dataset *d, struct access_request **reqs, int64_t n,
+                           unsigned how)
 {
     int err = NC_NOERR;
     driver_call(d->top, posting.post, reqs, n);
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
         bool own = reqs[i]->flags & API_QUANTIZED;
-        if (own && reqs[i]->taken) api_request_shed(d, &reqs[i]);
-        if ((how & API_BUFFERED) && reqs[i]->taken) api_request_leave(reqs[i]);
-        if (own || reqs[i]->taken) continue;
+        if (own && reqs[i]->has_ticket) api_request_drop_inline(d, &reqs[i]);
+        if ((how & API_BUFFERED) && reqs[i]->has_ticket)
+            api_request_detach_buffer(reqs[i]);
+        if (own || reqs[i]->has_ticket) continue;
         if (how & API_BUFFERED) err = api_request_copy(d, reqs[i]);
-        if (how & API_FLEETING) err = api_request_keep(d, &reqs[i]);
+        if (how & API_TEMPORARY) err = api_request_copy_inline(d, &reqs[i]);
     }
     return err;
 }
 
-/* Values that do not fit are reported at the post, where the program still knows which
- * call they came with; the others are written all the same, and the wait is silent about
- * it.
- */
-static int look_at_values(const struct api_dataset *d, struct access_request **reqs,
-                          int64_t n, int *range)
+/* Checks the range of the values when they are posted, because the program can then still
+ * identify the faulty call. Values in range are still written, and the wait does not
+ * return NC_ERANGE a second time. */
+static int check_put_range(const struct api_dataset *d, struct access_request **reqs,
+                           int64_t n, int *range)
 {
     int err = NC_NOERR;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
         err = api_request_range(d, reqs[i]);
         if (err != NC_ERANGE) continue;
-        reqs[i]->flags |= API_TOLD;
+        reqs[i]->flags |= API_REPORTED;
         *range = api_range(d, reqs[i]->varid);
         err = NC_NOERR;
     }
     return err;
 }
 
-/* Puts made requests into the queue, or frees them if anything is wrong. */
-static int post(struct api_dataset *d, struct access_request **reqs, int64_t n, bool put,
-                int *id, unsigned how, int err)
+/* Queues the requests, or frees them after an error. */
+static int queue_requests(struct api_dataset *d, struct access_request **reqs, int64_t n,
+                          bool put, int *id, unsigned how, int err)
 {
     int given = NC_REQ_NULL, range = NC_NOERR;
-    int64_t taken = 0; /* of the attached buffer */
+    int64_t taken = 0; /* number of bytes reserved in the attached buffer */
     struct api_queue *q = err == NC_NOERR ? api_queue_of(d) : NULL;
     if (err == NC_NOERR && q == NULL) err = NC_ENOMEM;
-    if (err == NC_NOERR && (how & API_BUFFERED)) err = buffer(d, reqs, n, &taken);
+    if (err == NC_NOERR && (how & API_BUFFERED)) err = reserve_buffer(d, reqs, n, &taken);
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
-    if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
+    if (err == NC_NOERR && put) err = check_put_range(d, reqs, n, &range);
     if (put && d->quantizes) err = api_quantize(d, reqs, n, err);
-    bool posted = err == NC_NOERR && put; /* the driver has seen them */
-    if (posted) err = take_request_values(d, reqs, n, how);
+    bool posted = err == NC_NOERR && put; /* the requests were offered to the driver */
+    if (posted) err = copy_put_values(d, reqs, n, how);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
-    if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
-        api_queue_keep(d, n);
+    for (int64_t i = 0; i < n && q != NULL && err == NC_NOERR; i++)
+        if (reqs[i]->flags & API_INLINE) q->kept += api_value_bytes(d, reqs[i]);
+    if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_TEMPORARY)))
+        api_queue_copy_values(d, n);
     if (err != NC_NOERR && posted) driver_call(d->top, posting.cancel, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
@@ -106,8 +113,8 @@ int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
     api_lock(d);
     struct trace_span span = trace_enter_access(d->ds.trace, true);
     err = api_request_make(d, a, put, &req);
-    err = post(d, &req, req != NULL, put, id, a->how, err);
-    api_end_access(d, span, api_verb_later(put, a->how), a->how, 0, a->varid, err);
+    err = queue_requests(d, &req, req != NULL, put, id, a->how, err);
+    api_end_access(d, span, api_nonblocking_verb(put, a->how), a->how, 0, a->varid, err);
     api_unlock(d);
     return err;
 }
@@ -125,27 +132,29 @@ int api_access_many_later(int ncid, const struct api_access *a,
     struct api_slabs later = *slabs;
     later.pending = true;
     err = api_requests_make(d, a, &later, put, &reqs, &n);
-    err = post(d, reqs, n, put, id, a->how, err);
-    api_end_access(d, span, api_verb_later(put, a->how), API_VARN, 0, a->varid, err);
+    err = queue_requests(d, reqs, n, put, id, a->how, err);
+    api_end_access(d, span, api_nonblocking_verb(put, a->how), API_VARN, 0, a->varid,
+                   err);
     api_unlock(d);
     base_free(reqs);
     return err;
 }
 
-/* ---- choosing what to wait for ---- */
+/* ---- selecting requests ---- */
 
-/* The chosen puts, or gets: how many, and the places in the queue they lie between. */
+/* Span of the chosen puts or gets: the range [low, high) of queue indices that contains
+ * them, and their number. */
 struct span {
-    int64_t low, high, many;
+    int64_t low, high, n;
 };
 
-/* What is waited for: the ids, or all of a kind. Its requests carry the flag API_CHOSEN,
- * and no list is made of them: there can be millions. */
+/* The requests that a wait or cancel selects, either by id or all of a kind. They are
+ * marked with API_CHOSEN rather than listed, since there may be millions. */
 struct choice {
-    int kind; /* NC_REQ_ALL and its like, or 0: the ids */
+    int kind; /* NC_REQ_ALL etc.; 0 if selected by id */
     const int *ids;
     int64_t n;
-    struct span spans[2]; /* of gets, of puts */
+    struct span spans[2]; /* [0] is for gets, [1] for puts */
 };
 
 static bool is_put(const struct access_request *r)
@@ -153,15 +162,15 @@ static bool is_put(const struct access_request *r)
     return r->flags & API_PUT;
 }
 
-/* Chooses the request at a place, and the others of its id. */
-static void pick_place(const struct api_queue *q, int64_t place, struct choice *c)
+/* Chooses the request at a queue index and the following requests with the same id. */
+static void choose_at_index(const struct api_queue *q, int64_t place, struct choice *c)
 {
     struct span *s = &c->spans[is_put(q->reqs[place])];
     for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
         q->reqs[at]->flags |= API_CHOSEN;
-        if (s->many == 0 || at < s->low) s->low = at;
-        if (s->many == 0 || at >= s->high) s->high = at + 1;
-        s->many++;
+        if (s->n == 0 || at < s->low) s->low = at;
+        if (s->n == 0 || at >= s->high) s->high = at + 1;
+        s->n++;
     }
 }
 
@@ -172,11 +181,11 @@ static void choose_kind(const struct api_queue *q, struct choice *c)
         const struct access_request *r = q->reqs[i];
         if (r == NULL || (r->flags & API_CHOSEN)) continue;
         if (c->kind == NC_REQ_ALL || is_put(r) == (c->kind == NC_PUT_REQ_ALL))
-            pick_place(q, i, c);
+            choose_at_index(q, i, c);
     }
 }
 
-/* Where the first request of an id stands; negative: nowhere. */
+/* Returns the queue index of the first request with an id; -1 if there is none. */
 static int64_t find_request(const struct api_queue *q, int id)
 {
     return q == NULL || id < 0 ? -1 : api_queue_find(q, id);
@@ -186,11 +195,12 @@ static void choose_requests(const struct api_queue *q, struct choice *c)
 {
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(q, c->ids[i]);
-        if (place >= 0 && !(q->reqs[place]->flags & API_CHOSEN)) pick_place(q, place, c);
+        if (place >= 0 && !(q->reqs[place]->flags & API_CHOSEN))
+            choose_at_index(q, place, c);
     }
 }
 
-/* What count and the arrays ask for. */
+/* Marks the requests that a wait or cancel selects. */
 static int select_requests(struct api_dataset *d, int num, const int *ids,
                            struct choice *c)
 {
@@ -200,7 +210,7 @@ static int select_requests(struct api_dataset *d, int num, const int *ids,
         choose_kind(d->queue, c);
         return NC_NOERR;
     }
-    if (num < 0) return base_error_set(NC_EINVAL, "%d requests", num);
+    if (num < 0) return base_error_set(NC_EINVAL, "num is %d", num);
     if (num > 0 && ids == NULL) return api_null(NC_EINVAL, "req_ids");
     c->n = num;
     choose_requests(d->queue, c);
@@ -215,9 +225,10 @@ static int compare_places(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-/* The chosen of a span that few others lie in. */
-static void pick_chosen(const struct api_queue *q, const struct span *s, bool put,
-                        struct access_request **reqs)
+/* Collects the chosen requests by scanning their whole span. Used if the span is
+ * dense. */
+static void collect_dense(const struct api_queue *q, const struct span *s, bool put,
+                          struct access_request **reqs)
 {
     for (int64_t i = s->low, n = 0; i < s->high; i++) {
         struct access_request *r = q->reqs[i];
@@ -225,32 +236,35 @@ static void pick_chosen(const struct api_queue *q, const struct span *s, bool pu
     }
 }
 
-/* The same where they are far between. NC_ENOMEM. */
-static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
-                    struct access_request **reqs)
+/* Looks up the chosen requests by their ids and sorts them by queue index. Used if the
+ * span is sparse. NC_ENOMEM. */
+static int collect_sparse(const struct api_queue *q, const struct choice *c, bool put,
+                          struct access_request **reqs)
 {
-    int64_t n = 0, *places = base_malloc((size_t)c->spans[put].many * sizeof *places);
+    int64_t n = 0, *places = base_malloc((size_t)c->spans[put].n * sizeof *places);
     if (places == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(q, c->ids[i]);
         if (place < 0 || is_put(q->reqs[place]) != put) continue;
-        if (!(q->reqs[place]->flags & API_CHOSEN)) continue; /* named twice */
-        for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
+        if (!(q->reqs[place]->flags & API_CHOSEN)) continue; /* duplicate id */
+        for (int64_t at = place; at >= 0; at = api_queue_next(q, at), n++) {
             q->reqs[at]->flags &= ~API_CHOSEN;
-            places[n++] = at;
+            if (n < c->spans[put].n) places[n] = at;
         }
     }
+    int err = base_holds(n == c->spans[put].n);
+    if (n > c->spans[put].n) n = c->spans[put].n;
     qsort(places, (size_t)n, sizeof *places, compare_places);
     for (int64_t i = 0; i < n; i++) {
         reqs[i] = q->reqs[places[i]];
         reqs[i]->flags |= API_CHOSEN;
     }
     base_free(places);
-    return NC_NOERR;
+    return err;
 }
 
-/* The chosen puts, or gets, in the order they were posted: the queue's own array where
- * they stand side by side, else *made, which the caller frees. */
+/* Sets *reqs to the chosen puts or gets, in posting order: to part of the queue, if they
+ * are adjacent there, or to a new array *made, which the caller frees. */
 static int collect_chosen(const struct api_queue *q, const struct choice *c, bool put,
                           struct access_request *const **reqs,
                           struct access_request ***made)
@@ -258,32 +272,32 @@ static int collect_chosen(const struct api_queue *q, const struct choice *c, boo
     enum { SPARSE = 16 };
     const struct span *s = &c->spans[put];
     int err = NC_NOERR;
-    if (s->high - s->low == s->many) {
+    if (s->high - s->low == s->n) {
         *reqs = q->reqs + s->low;
         return NC_NOERR;
     }
-    *reqs = *made = base_malloc((size_t)s->many * sizeof(struct access_request *));
+    *reqs = *made = base_malloc((size_t)s->n * sizeof(struct access_request *));
     if (*made == NULL) return NC_ENOMEM;
-    if (c->kind != 0 || (s->high - s->low) / SPARSE <= s->many)
-        pick_chosen(q, s, put, *made);
+    if (c->kind != 0 || (s->high - s->low) / SPARSE <= s->n)
+        collect_dense(q, s, put, *made);
     else
-        err = pick_few(q, c, put, *made);
+        err = collect_sparse(q, c, put, *made);
     return err;
 }
 
-/* The chosen puts, or gets, will not be carried out. */
+/* Sets the status of the chosen puts or gets to err because they are not carried out. */
 static void fail_chosen(const struct api_queue *q, const struct span *s, bool put,
                         int err)
 {
     for (int64_t i = s->low; i < s->high; i++) {
         struct access_request *r = q->reqs[i];
         if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put)
-            access_blame(r, err);
+            access_set_status(r, err);
     }
 }
 
-/* Records may have become longer since the puts were posted, and these places for
- * records beyond all offsets. */
+/* Rechecks the record numbers of puts: if the record size has grown since the puts were
+ * posted, offsets could overflow. */
 static int check_record_counts(const struct api_dataset *d,
                                struct access_request *const *reqs, int64_t n)
 {
@@ -292,7 +306,8 @@ static int check_record_counts(const struct api_dataset *d,
     for (int64_t i = 0; i < n; i++)
         if (access_records(h, reqs[i]) > most)
             return base_error_set(
-                NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
+                NC_EINVALCOORDS,
+                "variable '%s', record %lld: at most %lld records are possible",
                 h->vars[reqs[i]->varid].name, (long long)access_records(h, reqs[i]) - 1,
                 (long long)most);
     return NC_NOERR;
@@ -302,7 +317,7 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
                            unsigned how, int err)
 {
     struct access_request *const *reqs = NULL, **made = NULL;
-    int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
+    int64_t n = err == NC_NOERR ? c->spans[put].n : 0;
     if (n > 0) {
         err = collect_chosen(d->queue, c, put, &reqs, &made);
         if (err == NC_NOERR && put) err = check_record_counts(d, reqs, n);
@@ -316,32 +331,35 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
         err = put ? driver_call(d->top, posting.wait, reqs, n)
                   : driver_call(d->top, get, reqs, n);
     base_free(made);
-    return err == NC_ERANGE ? NC_NOERR : err; /* the requests tell, and if it is new */
+    return err == NC_ERANGE ? NC_NOERR : err; /* NC_ERANGE is in the requests' statuses */
 }
 
-/* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest
- * part of a collective call: with the puts all hear whether anybody has gets. */
+/* Carries out the chosen puts and then the chosen gets, even if the puts failed.
+ * Agreements dominate the cost of a collective call, so the agreement after the puts also
+ * determines whether any process has gets. */
 static int carry_out_either(struct api_dataset *d, const struct choice *c, unsigned how,
                             int err)
 {
     int put = err;
-    d->ds.heard[DATASET_WORD_GETS] = 1;
+    d->ds.agreed_slots[DATASET_SLOT_GETS] = 1;
     if (d->ds.writable) {
-        d->ds.word[DATASET_WORD_GETS] = c->spans[false].many > 0;
+        d->ds.slots[DATASET_SLOT_GETS] = c->spans[false].n > 0;
         put = transfer_either(d, c, true, how, err);
-        d->ds.word[DATASET_WORD_GETS] = 0;
+        d->ds.slots[DATASET_SLOT_GETS] = 0;
     }
-    if (d->ds.heard[DATASET_WORD_GETS] != 0) err = transfer_either(d, c, false, how, err);
+    if (d->ds.agreed_slots[DATASET_SLOT_GETS] != 0)
+        err = transfer_either(d, c, false, how, err);
     return put != NC_NOERR ? put : err;
 }
 
-/* What is cancelled has no errors, unless it is too late. */
+/* Returns the status that a wait or cancel reports. Cancelling a request succeeds unless
+ * the request has already been written. */
 static int result_of(int status, bool cancelled)
 {
     return cancelled && status != NC_EFLUSHED ? NC_NOERR : status;
 }
 
-/* Ends all of a kind. */
+/* Ends all chosen requests. Returns the first error. */
 static int end_kind(struct api_dataset *d, bool cancelled)
 {
     int64_t used = d->queue == NULL ? 0 : d->queue->used;
@@ -360,8 +378,8 @@ static int no_request(int id)
     return base_error_set(NC_EINVAL_REQUEST, "request id %d", id);
 }
 
-/* Ends the chosen requests; fills in statuses and ids if there are any. An id that is not
- * known stays as it is. */
+/* Ends the chosen requests. Stores their statuses if the caller passed an array, and sets
+ * their ids to NC_REQ_NULL; unknown ids are not changed. Returns the first error. */
 static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
                       int *statuses, bool cancelled)
 {
@@ -378,7 +396,7 @@ static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
         if (statuses != NULL) statuses[i] = status;
         if (first == NC_NOERR) first = status;
     }
-    if (d->queue != NULL) api_queue_tidy(d->queue);
+    if (d->queue != NULL) api_queue_trim(d->queue);
     return first;
 }
 
@@ -411,18 +429,18 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_st
     return wait_either(ncid, count, array_of_requests, array_of_statuses, API_COLL);
 }
 
-/* Nothing is chosen any more: what was is pending as before. */
-static void let_be(const struct api_queue *q)
+/* Clears all marks after an error, so that the requests remain pending. */
+static void clear_chosen(const struct api_queue *q)
 {
     for (int64_t i = 0; q != NULL && i < q->used; i++)
         if (q->reqs[i] != NULL) q->reqs[i]->flags &= ~API_CHOSEN;
 }
 
-/* What a driver has taken is its to give back. */
-static int take_chosen_back(struct api_dataset *d, const struct choice *c)
+/* Cancels the chosen puts in the driver, which may have copied their values. */
+static int withdraw_chosen_puts(struct api_dataset *d, const struct choice *c)
 {
     struct access_request *const *reqs = NULL, **made = NULL;
-    int64_t n = c->spans[true].many;
+    int64_t n = c->spans[true].n;
     int err = n > 0 ? collect_chosen(d->queue, c, true, &reqs, &made) : NC_NOERR;
     if (err == NC_NOERR && n > 0) driver_call(d->top, posting.cancel, reqs, n);
     base_free(made);
@@ -438,11 +456,11 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
     err = select_requests(d, num, reqs, &c);
-    if (err == NC_NOERR) err = take_chosen_back(d, &c);
+    if (err == NC_NOERR) err = withdraw_chosen_puts(d, &c);
     if (err == NC_NOERR)
         err = end_chosen(d, &c, reqs, statuses, true);
     else
-        let_be(d->queue);
+        clear_chosen(d->queue);
     trace_leave(d->ds.trace, span, "ncmpi_cancel", -1, err);
     api_unlock(d);
     return err;

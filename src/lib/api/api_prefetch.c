@@ -1,17 +1,18 @@
-/* What will be read soon, as the program says, or the hint nc_stage_prefetch. */
+/* Prefetches data that the program, or the hint nc_stage_prefetch, requests. */
 #include <string.h>
 
 #include "api_access.h"
 #include "api_safe.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* Has the driver begin with it: a slab, a variable (no start), or all (NC_GLOBAL). */
+/* Starts to prefetch a hyperslab, or the whole variable if start is NULL, or all
+ * variables if varid is NC_GLOBAL. */
 static int begin_prefetch(struct api_dataset *d, int varid, const MPI_Offset *start,
                           const MPI_Offset *count)
 {
-    static char nothing; /* a get needs somewhere to go */
+    static char nothing; /* a non-NULL dummy; never read or written */
     const struct api_access a = {.varid = varid,
                                  .start = start,
                                  .count = count,
@@ -20,10 +21,10 @@ static int begin_prefetch(struct api_dataset *d, int varid, const MPI_Offset *st
                                  .buftype = MPI_DATATYPE_NULL,
                                  .how = start == NULL ? API_VAR : API_VARA};
     struct access_request *r = NULL;
-    if (varid == NC_GLOBAL) return driver_call(d->top, ahead.prefetch, NULL);
+    if (varid == NC_GLOBAL) return driver_call(d->top, prefetching.prefetch, NULL);
     int err = api_request_make(d, &a, false, &r);
     if (err != NC_NOERR || r == NULL) return err;
-    err = driver_call(d->top, ahead.prefetch, r);
+    err = driver_call(d->top, prefetching.prefetch, r);
     (void)api_request_end(r);
     return err;
 }
@@ -64,7 +65,7 @@ int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
     err = begin_prefetch(d, varid, start, count);
-    if (err == NC_NOERR) err = driver_call(d->top, ahead.prefetch_wait);
+    if (err == NC_NOERR) err = driver_call(d->top, prefetching.prefetch_wait);
     err = dataset_concur_all(&d->ds, err, NULL, NULL, 0);
     trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);
     api_unlock(d);
@@ -77,7 +78,7 @@ int ncmpix_prefetch_wait(int ncid)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err;
     api_lock(d);
-    err = driver_call(d->top, ahead.prefetch_wait);
+    err = driver_call(d->top, prefetching.prefetch_wait);
     api_unlock(d);
     return err;
 }

@@ -1,16 +1,16 @@
-/* Which variables are quantized: as the program says, a hint, or the attribute in a file
- * that is opened again. */
+/* Determines which variables are quantized, as requested by the program, by a hint, or by
+ * an attribute of an opened file. */
 #include <string.h>
 
 #include "api_dataset.h"
 #include "api_safe.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_rules.h"
 #include "conv_quantize.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
-/* The attribute of each mode, an int, by the name that netCDF-C gives it. */
+/* Names of the attributes (of type int) that record each mode, as in netCDF-C. */
 static const char *const attributes[CONV_QUANTIZE_MODES] = {
     [CONV_QUANTIZE_BITGROOM] = "_QuantizeBitGroomNumberOfSignificantDigits",
     [CONV_QUANTIZE_GRANULARBR] = NC_QUANTIZE_GRANULARBR_ATT_NAME,
@@ -23,7 +23,7 @@ static void set_quantize(struct cdf_var *v, int mode, int digits)
     v->digits = (unsigned char)(mode == CONV_QUANTIZE_NONE ? 0 : digits);
 }
 
-/* ---- by the program ---- */
+/* ---- set by the program ---- */
 
 static int same_quantize_all(struct api_dataset *d, int varid, int mode, int digits)
 {
@@ -38,17 +38,19 @@ static int same_quantize_all(struct api_dataset *d, int varid, int mode, int dig
 
 static int check_quantize(const struct cdf_var *v, int mode, int digits)
 {
-    int most = conv_quantize_most(mode, v->type);
+    int most = conv_quantize_max_digits(mode, v->type);
     if (mode == CONV_QUANTIZE_NONE) return NC_NOERR;
     if (mode < 0 || mode >= CONV_QUANTIZE_MODES)
         return base_error_set(NC_EINVAL, "quantize mode %d", mode);
     if (most == 0)
-        return base_error_set(NC_EINVAL,
-                              "variable '%.80s' is of type %s: only float and "
-                              "double are quantized",
-                              v->name, cdf_type_name(v->type));
+        return base_error_set(
+            NC_EINVAL,
+            "variable '%.80s' has type %s, but only float and double can be quantized",
+            v->name, cdf_type_name(v->type));
     if (digits >= 1 && digits <= most) return NC_NOERR;
-    return base_error_set(NC_EINVAL, "variable '%.80s': %d digits or bits, %d at most",
+    return base_error_set(NC_EINVAL,
+                          "variable '%.80s': %d digits or bits were requested, but the "
+                          "valid range is 1 to %d",
                           v->name, digits, most);
 }
 
@@ -64,7 +66,7 @@ int ncmpix_def_var_quantize(int ncid, int varid, int mode, int digits)
         return base_error_named(NC_ELATEDEF, "variable '%.80s'%s", v->name, NULL);
     err = check_quantize(v, mode, digits);
     if (err != NC_NOERR) return err;
-    /* An enddef that failed may have left the attribute of another mode. */
+    /* A failed enddef may have added the attribute for another mode. */
     if (v->quantize) (void)cdf_del_att(&d->ds.header, varid, attributes[v->quantize]);
     set_quantize(v, mode, digits);
     return NC_NOERR;
@@ -82,7 +84,7 @@ int ncmpix_inq_var_quantize(int ncid, int varid, int *mode, int *digits)
     return NC_NOERR;
 }
 
-int api_quantize_note(struct api_dataset *d)
+int api_quantize_add_attributes(struct api_dataset *d)
 {
     struct cdf_header *h = &d->ds.header;
     int err = NC_NOERR;
@@ -98,9 +100,10 @@ int api_quantize_note(struct api_dataset *d)
     return err;
 }
 
-/* ---- by a hint ---- */
+/* ---- set by a hint ---- */
 
-/* Values at which others are looked up, which must be exact. */
+/* Returns whether a variable contains coordinates. These must be exact, because programs
+ * use them to look up other values. */
 static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
 {
     return v->ndims == 1 && strcmp(v->name, h->dims[v->dimids[0]].name) == 0;
@@ -112,15 +115,15 @@ void api_quantize_hinted(struct api_dataset *d, int varid)
     struct base_rule rule;
     base_rules_find(base_quantize_modes, d->ds.hints.quantize, v->name, &rule);
     if (!rule.named && is_coordinate(&d->ds.header, v)) return;
-    /* A type with fewer digits, or none, has nothing to drop. */
-    if (rule.number <= conv_quantize_most(rule.mode, v->type))
+    /* Types that do not support this precision are skipped: they have no bits to drop. */
+    if (rule.number <= conv_quantize_max_digits(rule.mode, v->type))
         set_quantize(v, rule.mode, rule.number);
 }
 
-/* ---- by the file ---- */
+/* ---- set by the file ---- */
 
-/* Takes mode and digits from an attribute, if it is one of those and makes sense; of
- * several the highest mode holds. */
+/* Sets mode and digits from an attribute if it is valid and describes a quantization. If
+ * a variable has several such attributes, the highest mode takes precedence. */
 static void read_attribute(struct cdf_var *v, const struct cdf_att *a)
 {
     int digits, mode = CONV_QUANTIZE_MODES - 1;
@@ -129,7 +132,7 @@ static void read_attribute(struct cdf_var *v, const struct cdf_att *a)
         mode--;
     if (mode == v->quantize) return;
     conv_get(&digits, CONV_INT, a->values, NC_INT, 1);
-    if (digits >= 1 && digits <= conv_quantize_most(mode, v->type))
+    if (digits >= 1 && digits <= conv_quantize_max_digits(mode, v->type))
         set_quantize(v, mode, digits);
 }
 
@@ -139,10 +142,10 @@ void api_quantize_opened(struct api_dataset *d)
     for (int id = 0; id < h->nvars; id++)
         for (int i = 0; i < h->vars[id].atts.count; i++)
             read_attribute(&h->vars[id], &h->vars[id].atts.list[i]);
-    api_quantize_settle(d);
+    api_quantize_update(d);
 }
 
-void api_quantize_settle(struct api_dataset *d)
+void api_quantize_update(struct api_dataset *d)
 {
     d->quantizes = false;
     for (int id = 0; id < d->ds.header.nvars && !d->quantizes; id++)

@@ -1,11 +1,13 @@
-/* Pending nonblocking requests: in the order they were posted, found by their ids. */
+/* The queue of pending nonblocking requests. api_nonblocking.c appends requests, finds
+ * them by id, and ends them. The array is compacted when half of its requests have ended.
+ * This file also accounts for the buffer that bput uses. */
 #include "api_queue.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "api_access.h"
-#include "api_words.h"
+#include "api_request.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -30,7 +32,7 @@ void api_queue_free(struct api_queue *q)
     base_free(q);
 }
 
-/* ---- in ---- */
+/* ---- adding ---- */
 
 static void compact(struct api_queue *q)
 {
@@ -63,7 +65,8 @@ int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64
                   int *id)
 {
     if (q->next_id == INT_MAX)
-        return base_error_set(NC_EMAX_REQ, "%d request ids", INT_MAX);
+        return base_error_set(NC_EMAX_REQ, "%d request ids are in use", INT_MAX);
+    base_require(q->used == 0 || q->ids[q->used - 1] < q->next_id);
     int err = reserve_requests(q, n);
     if (err != NC_NOERR) return err;
     for (int64_t i = 0; i < n; i++) {
@@ -75,11 +78,12 @@ int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64
     return NC_NOERR;
 }
 
-/* Programs use a small buffer again before the wait, Fortran's copies of expressions and
- * sections above all, though nothing says that they may. */
-void api_queue_keep(struct api_dataset *d, int64_t n)
+/* Programs reuse small buffers before the wait, although the interface forbids it. They
+ * often do so in Fortran, where compilers pass temporary copies of expressions and
+ * sections. */
+void api_queue_copy_values(struct api_dataset *d, int64_t n)
 {
-    enum { FEW = 4096, MOST = 16 << 20 }; /* of a put, and of all together */
+    enum { FEW = 4096, MOST = 16 << 20 }; /* limits in bytes: for one put, for all puts */
     struct api_queue *q = d->queue;
     struct access_request **reqs = q->reqs + q->used - n;
     int64_t bytes = 0;
@@ -87,15 +91,15 @@ void api_queue_keep(struct api_dataset *d, int64_t n)
         bytes += api_value_bytes(d, reqs[i]);
     if (bytes > FEW || bytes > MOST - q->kept) return;
     for (int64_t i = 0; i < n; i++)
-        if (!reqs[i]->taken && !(reqs[i]->flags & API_QUANTIZED) &&
-            api_request_keep(d, &reqs[i]) == NC_NOERR)
+        if (!reqs[i]->has_ticket && !(reqs[i]->flags & API_QUANTIZED) &&
+            api_request_copy_inline(d, &reqs[i]) == NC_NOERR)
             q->kept += api_value_bytes(d, reqs[i]);
 }
 
-/* ---- out ---- */
+/* ---- finding and ending ---- */
 
-/* Where the id stands if all before it have one request each, as is usual. */
-static bool in_its_place(const struct api_queue *q, int id, int64_t *at)
+/* First tries the usual case, in which every earlier id has exactly one request. */
+static bool find_at_expected_index(const struct api_queue *q, int id, int64_t *at)
 {
     *at = q->used > 0 ? (int64_t)id - q->ids[0] : -1;
     return *at >= 0 && *at < q->used && q->ids[*at] == id &&
@@ -105,7 +109,7 @@ static bool in_its_place(const struct api_queue *q, int id, int64_t *at)
 int64_t api_queue_find(const struct api_queue *q, int id)
 {
     int64_t low, high = q->used;
-    if (in_its_place(q, id, &low))
+    if (find_at_expected_index(q, id, &low))
         high = low;
     else
         low = 0;
@@ -127,7 +131,7 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
         next = api_queue_next(q, at);
         struct access_request *r = q->reqs[at];
         if (r->flags & API_CHARGED) q->buffer_used -= api_buffered_bytes(d, r);
-        if (r->flags & API_KEPT) q->kept -= api_value_bytes(d, r);
+        if (r->flags & API_INLINE) q->kept -= api_value_bytes(d, r);
         if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
         int varid = r->varid, status = api_request_end(r);
         if (status == NC_ERANGE && !cancelled) api_range(d, varid);
@@ -139,7 +143,7 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
     return first;
 }
 
-void api_queue_tidy(struct api_queue *q)
+void api_queue_trim(struct api_queue *q)
 {
     if (q->pending == 0) {
         base_free(q->reqs);
@@ -155,17 +159,11 @@ void api_queue_tidy(struct api_queue *q)
 
 /* ---- the attached buffer ---- */
 
-int64_t api_buffered_bytes(const struct api_dataset *d, const struct access_request *r)
-{
-    const struct cdf_var *v = &d->ds.header.vars[r->varid];
-    return access_nelems(r, v->ndims) * cdf_type_size(v->type);
-}
-
 int api_buffer_charge(struct api_queue *q, int64_t bytes)
 {
     if (bytes > q->buffer_size - q->buffer_used)
         return base_error_set(
-            NC_EINSUFFBUF, "%lld bytes to buffer, %lld of %lld are free",
+            NC_EINSUFFBUF, "the request needs %lld bytes, but only %lld of %lld are free",
             (long long)bytes, (long long)(q->buffer_size - q->buffer_used),
             (long long)q->buffer_size);
     q->buffer_used += bytes;
@@ -182,7 +180,7 @@ static int attach(struct api_dataset *d, int64_t size)
     struct api_queue *q = api_queue_of(d);
     if (q == NULL) return NC_ENOMEM;
     if (q->attached)
-        return base_error_set(NC_EPREVATTACHBUF, "of %lld bytes",
+        return base_error_set(NC_EPREVATTACHBUF, "the attached buffer has %lld bytes",
                               (long long)q->buffer_size);
     q->attached = true;
     q->buffer_size = size;
@@ -195,7 +193,8 @@ int ncmpi_buffer_attach(int ncid, MPI_Offset bufsize)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (bufsize <= 0)
-        return base_error_set(NC_ENULLBUF, "a buffer of %lld bytes", (long long)bufsize);
+        return base_error_set(NC_ENULLBUF, "the size of the buffer is %lld bytes",
+                              (long long)bufsize);
     api_lock(d);
     err = attach(d, bufsize);
     api_unlock(d);
@@ -225,7 +224,7 @@ int ncmpi_buffer_detach(int ncid)
     return err;
 }
 
-/* How large the attached buffer is, and what of it is taken. */
+/* Returns the attached buffer's size and usage. */
 static int inquire(int ncid, MPI_Offset *size, MPI_Offset *usage)
 {
     struct api_dataset *d;

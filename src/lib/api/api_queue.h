@@ -1,32 +1,35 @@
-/* Pending nonblocking requests of a dataset. */
+/* The queue of a dataset's pending nonblocking requests. */
 #ifndef API_QUEUE_H
 #define API_QUEUE_H
 
 #include "api_dataset.h"
 
-/* ids[] never decreases, so that a binary search finds one; the requests of one id stand
- * together. A request that has ended leaves NULL behind, until there are many. */
+/* ids[] is ascending, so an id can be found by binary search, and the requests with the
+ * same id are adjacent. An ended request is replaced with NULL. The NULLs are removed
+ * when half of the entries are NULL. */
 struct api_queue {
-    struct access_request **reqs; /* in the order of posting */
-    int *ids;
-    int64_t used, capacity;
-    int64_t ended;                    /* NULLs among reqs[0..used) */
-    int pending;                      /* ids that have not ended */
-    int next_id;                      /* back to 0 whenever the queue is empty */
-    int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
-    bool attached;
-    int64_t kept; /* bytes of values that puts took at the post: see api_queue_keep */
+    struct access_request **reqs;     /* in posting order */
+    int *ids;                         /* id of each request */
+    int64_t used, capacity;           /* length and capacity of both arrays */
+    int64_t ended;                    /* number of NULLs in reqs[0..used) */
+    int pending;                      /* number of ids with pending requests */
+    int next_id;                      /* reset to 0 whenever the queue is empty */
+    int64_t buffer_size, buffer_used; /* size and usage of the attached buffer, in
+                                       * bytes of external types */
+    bool attached;                    /* a buffer for bput is attached */
+    int64_t kept; /* bytes of values stored in requests (API_INLINE) */
 };
 
-/* The dataset's queue, made when it is first needed. NULL when memory is short. */
+/* Returns the dataset's queue, which the first call creates. Returns NULL if out of
+ * memory. */
 struct api_queue *api_queue_of(struct api_dataset *d);
 
-/* Adds n requests under one new id. They are the queue's from then on. NC_ENOMEM,
- * NC_EMAX_REQ. */
+/* Adds n requests with one new id. The queue then owns them. NC_ENOMEM, NC_EMAX_REQ. */
 int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64_t n,
                   int *id);
 
-/* Where the first request of an id stands, or -1; and the next one of the same id. */
+/* Return the index of the first request with an id, and of the next one with the same id.
+ * Return -1 if there is none. */
 int64_t api_queue_find(const struct api_queue *q, int id);
 static inline int64_t api_queue_next(const struct api_queue *q, int64_t i)
 {
@@ -34,20 +37,19 @@ static inline int64_t api_queue_next(const struct api_queue *q, int64_t i)
     return next < q->used && q->ids[next] == q->ids[i] ? next : -1;
 }
 
-/* Ends and frees the requests of an id, the first of which stands at i; unless they were
- * cancelled, their bytes count. Returns their first bad status. Places stay good until
- * api_queue_tidy. */
+/* Ends and frees all requests with one id; i is the index of the first of them. Counts
+ * their bytes unless they were cancelled. Returns the first error status. Queue indices
+ * remain valid until api_queue_trim removes the NULLs. */
 int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled);
-void api_queue_tidy(struct api_queue *q);
+void api_queue_trim(struct api_queue *q);
 
-/* The buffer of bput: what a request takes of it, and taking it. NC_EINSUFFBUF. */
+/* Return whether a bput buffer is attached, and reserve bytes in it. NC_EINSUFFBUF. */
 bool api_buffer_attached(const struct api_queue *q);
-int64_t api_buffered_bytes(const struct api_dataset *d, const struct access_request *r);
 int api_buffer_charge(struct api_queue *q, int64_t bytes);
 
-/* Takes the values of the put that was added last, of n requests, if they are few: its
- * buffer may be used again. Where they are many, of it or of all that are pending, or
- * memory is short, they stay where they are, and the caller must not touch them. */
-void api_queue_keep(struct api_dataset *d, int64_t n);
+/* Copies the values of the last put, which has n requests, so that the caller may reuse
+ * its buffer. Copies nothing if the put is large, if all pending puts together are large,
+ * or if memory is short. The caller must then preserve its buffer. */
+void api_queue_copy_values(struct api_dataset *d, int64_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* Many hyperslabs of one variable as one request, where each is a run of bytes and they
- * come in the order of the file: 16 bytes each, and no work below but to walk along.
- * Where they start again further up, another request follows. */
+/* Merges hyperslabs of one variable into one request if each is contiguous in the file
+ * and their offsets ascend. If an offset does not ascend, a new request starts. A merged
+ * hyperslab costs 16 bytes, and lower layers only iterate over the list. */
 #include "api_access.h"
 
 #include <string.h>
@@ -8,28 +8,29 @@
 #include "base_mem.h"
 #include "pnetcdf.h"
 
-enum { MOST_DIMS = 16 }; /* more go the general way */
+enum { MOST_DIMS = 16 }; /* variables with more dimensions are not merged */
 
 struct runs {
-    bool records; /* dimension 0 is that of records */
-    bool apart;   /* ... of which a run must stay in the first one's */
+    bool records; /* dimension 0 is the record dimension */
+    bool apart;   /* the layout may change, so each request must stay in one record */
     int ndims;
-    int64_t length[MOST_DIMS]; /* as far as an access may go */
-    int64_t whole[MOST_DIMS];  /* count that makes it whole; -1: none does */
-    int64_t step[MOST_DIMS];   /* bytes between neighbours; of records: record_size */
+    int64_t length[MOST_DIMS]; /* length of each dimension, for this access */
+    int64_t whole[MOST_DIMS];  /* count that spans the whole dimension; -1 if none does */
+    int64_t step[MOST_DIMS];   /* bytes between consecutive indices; record_size for
+                                * records */
     int64_t xsize;
 
     const struct api_access *a;
     enum conv_type type;
 
-    /* Of the request that is being made. */
-    int64_t record;           /* its first slab's; -1: there is none yet */
-    int64_t end;              /* of the last run */
-    int64_t bytes;            /* of all runs */
-    struct region_extent *at; /* n of them */
-    int64_t n;
+    /* The current request. */
+    int64_t record;           /* record of its first hyperslab; -1 if it has none */
+    int64_t end;              /* offset after its last run */
+    int64_t bytes;            /* total size of its runs */
+    struct region_extent *at; /* its runs */
+    int64_t n;                /* number of its runs */
 
-    int64_t nelems; /* of the requests made before */
+    int64_t nelems; /* number of elements in earlier requests */
     struct access_request **made;
     int64_t nmade, most;
 };
@@ -50,13 +51,13 @@ static void describe_runs(const struct api_dataset *d, const struct cdf_var *v, 
         step *= v->shape[k];
     }
     if (!s->records) return;
-    /* Of one record variable alone, records follow each other. */
+    /* Consecutive records are adjacent if this is the only record variable. */
     s->whole[0] = s->step[0] == h->record_size ? INT64_MAX : -1;
     s->step[0] = h->record_size;
 }
 
-/* The bytes of a slab, relative to the record where the request's first one begins.
- * False if it is no run, or not good. */
+/* Converts a hyperslab to a run of bytes, relative to the request's first record. Returns
+ * false if the hyperslab is not contiguous or not valid. */
 static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *count,
                    struct region_extent *run)
 {
@@ -83,7 +84,7 @@ static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *co
     return true;
 }
 
-/* Adds a run that is not empty; false if it does not follow what there is. */
+/* Adds a nonempty run. Returns false if it starts before the end of the last run. */
 static bool add_run(struct runs *s, const struct region_extent *run)
 {
     int64_t end;
@@ -98,7 +99,7 @@ static bool add_run(struct runs *s, const struct region_extent *run)
     return true;
 }
 
-/* The region of the runs there are. */
+/* Returns the region of the current runs. Returns NULL if out of memory. */
 static struct region *region_of(const struct runs *s)
 {
     struct region_extent *own = base_malloc((size_t)s->n * sizeof *own);
@@ -107,8 +108,8 @@ static struct region *region_of(const struct runs *s)
     return region_of_extents(own, s->n);
 }
 
-/* Makes the request of the runs there are, if any. False when memory is short, and where
- * there are so many that one for each slab is as good. */
+/* Makes a request from the current runs, if there are any. Returns false if out of
+ * memory, or if there would be too many requests for merging to pay off. */
 static bool close_run_request(struct runs *s)
 {
     if (s->n == 0) return true;
@@ -135,19 +136,19 @@ static bool close_run_request(struct runs *s)
     return true;
 }
 
-/* Takes a slab into the request, or into one that begins with it. */
+/* Adds a hyperslab to the current request, or starts a new request with it. */
 static bool add_slab(struct runs *s, const MPI_Offset *start, const MPI_Offset *count)
 {
     struct region_extent run;
     bool other = s->apart && s->records && s->n > 0 && start[0] != s->record;
     if (other && !close_run_request(s)) return false;
-    if (s->n == 0) s->record = -1; /* an empty slab may have set it */
+    if (s->n == 0) s->record = -1; /* an empty hyperslab may have set s->record */
     if (!run_of(s, start, count, &run)) return false;
     if (run.length == 0 || add_run(s, &run)) return true;
     return close_run_request(s) && run_of(s, start, count, &run) && add_run(s, &run);
 }
 
-static bool take_runs(struct runs *s, const struct api_slabs *slabs)
+static bool add_slabs(struct runs *s, const struct api_slabs *slabs)
 {
     bool good = s->at != NULL && s->made != NULL;
     for (int i = 0; i < slabs->n && good; i++)
@@ -161,16 +162,16 @@ bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
                    const struct api_slabs *slabs, bool put, enum conv_type type,
                    int64_t nelems, struct access_request ***reqs, int64_t *n)
 {
-    enum { MANY = 4 }; /* slabs that are worth a request */
+    enum { MANY = 4 }; /* minimum hyperslabs per request for merging to pay off */
     const struct cdf_var *v = &d->ds.header.vars[a->varid];
     struct runs s = {.a = a, .type = type, .most = slabs->n / MANY};
-    if (!d->top->likes_runs || s.most < 1 || slabs->starts == NULL || a->buf == NULL ||
-        v->ndims == 0 || v->ndims > MOST_DIMS)
+    if (!d->top->prefers_merged_runs || s.most < 1 || slabs->starts == NULL ||
+        a->buf == NULL || v->ndims == 0 || v->ndims > MOST_DIMS)
         return false;
     describe_runs(d, v, put, slabs->pending, &s);
     s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
     s.made = base_malloc((size_t)s.most * sizeof(struct access_request *));
-    bool good = take_runs(&s, slabs) && s.nmade > 0 &&
+    bool good = add_slabs(&s, slabs) && s.nmade > 0 &&
                 (nelems == NC_COUNT_IGNORE || nelems == s.nelems);
     base_free(s.at);
     if (!good) {

@@ -1,5 +1,5 @@
-/* Safe mode: each process hashes its arguments, one reduction tells whether all are the
- * same, and only if not are they looked at one by one. */
+/* Safe mode. Each process hashes its arguments, and one reduction determines whether all
+ * hashes are equal. Only if they differ are the arguments compared individually. */
 #include "api_safe.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 void api_args_start(struct api_args *a, const char *function)
 {
-    memset(a, 0, sizeof *a); /* compared and sent as bytes */
+    memset(a, 0, sizeof *a); /* also clears the padding, because the list is compared and
+                              * sent as bytes */
     snprintf(a->function, sizeof a->function, "%s", function);
     a->hash = base_hash(function, strlen(function), 0);
 }
@@ -50,7 +51,7 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
     add_argument(a, name, code, text, hash);
 }
 
-/* The name of the object that the call is about, in quotes, if it has one. */
+/* Returns the quoted name of the object that the call refers to, or "". */
 static const char *object_of(const struct api_args *a)
 {
     for (int i = 0; i < a->n; i++)
@@ -58,19 +59,20 @@ static const char *object_of(const struct api_args *a)
     return "";
 }
 
-/* The first argument in which mine differ from process 0's. */
+/* Returns the error code of the first argument that differs from process 0's, and
+ * describes the difference in `text`. */
 static int compare(const struct api_args *mine, const struct api_args *theirs, char *text,
                    size_t size)
 {
     if (strcmp(mine->function, theirs->function) != 0) {
-        snprintf(text, size, "calls %s, process 0 calls %s", mine->function,
+        snprintf(text, size, "calls %s, but process 0 calls %s", mine->function,
                  theirs->function);
         return NC_EMULTIDEFINE_FNC_ARGS;
     }
     for (int i = 0; i < mine->n && i < theirs->n; i++) {
         const struct api_arg *a = &mine->list[i], *b = &theirs->list[i];
         if (a->hash == b->hash) continue;
-        snprintf(text, size, "%s %s: %s is %s, on process 0 it is %s", mine->function,
+        snprintf(text, size, "%s %s: %s is %s, but %s on process 0", mine->function,
                  object_of(mine), a->name, a->text, b->text);
         return a->code;
     }
@@ -96,7 +98,8 @@ int api_share_report_all(struct dataset *ds, int code, char *text, int size,
 
 int api_args_agree_all(struct dataset *ds, struct api_args *a)
 {
-    /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
+    /* All hashes are equal if their maximum equals their minimum. One MAX reduction of
+     * the hash and its negative computes both. */
     int64_t half = (int64_t)(a->hash >> 1), all[2] = {half, -half};
     int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
     if (err != NC_NOERR || all[0] == -all[1]) return err;
@@ -109,7 +112,7 @@ int api_args_agree_all(struct dataset *ds, struct api_args *a)
     return api_share_report_all(ds, code, text, sizeof text, NULL, 0);
 }
 
-int api_tell_all(struct api_dataset *d, int err)
+int api_agree_if_safe_all(struct api_dataset *d, int err)
 {
     return d->ds.safe_mode ? dataset_agree_all(&d->ds, err, NULL, NULL, 0) : err;
 }

@@ -1,5 +1,5 @@
-/* Open datasets by their ids. */
-#include "api_words.h"
+/* Table of open datasets, indexed by id. */
+#include "api_errors.h"
 #include "base_ids.h"
 #include "pnetcdf.h"
 

@@ -1,4 +1,4 @@
-/* Names of calls for the trace. */
+/* Names API calls for the trace. */
 #include "api_trace.h"
 
 #define KINDS(verb, all)                                                                 \

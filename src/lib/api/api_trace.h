@@ -1,12 +1,12 @@
-/* What the trace calls the calls that access data. */
+/* Names of the data access calls in the trace. */
 #ifndef API_TRACE_H
 #define API_TRACE_H
 
 #include "api.h"
 #include "api_dataset.h"
 
-/* What is done; and kinds of access that are no enum of api.h, as they have functions of
- * their own. */
+/* Kinds of calls, and kinds of access that api.h does not list because they have separate
+ * functions. */
 enum api_verb {
     API_PUT_NOW,
     API_GET_NOW,
@@ -18,22 +18,23 @@ enum api_verb {
 };
 enum { API_VARN = API_VARM + 1, API_VARD };
 
-/* The function's name without the type, a constant; `how` as in api.h. */
+/* Returns the function's name, without its type suffix, as a string constant. `how` is as
+ * in api.h. */
 const char *api_call_name(enum api_verb verb, unsigned kind, unsigned how);
 
-static inline enum api_verb api_verb_now(bool put)
+static inline enum api_verb api_blocking_verb(bool put)
 {
     return put ? API_PUT_NOW : API_GET_NOW;
 }
 
-static inline enum api_verb api_verb_later(bool put, unsigned how)
+static inline enum api_verb api_nonblocking_verb(bool put, unsigned how)
 {
     if (!put) return API_IGET;
     return how & API_BUFFERED ? API_BPUT : API_IPUT;
 }
 
-/* Such a call ends with err, and words that an earlier one had for it are dropped; with
- * the lock that it began with. Local. */
+/* Ends a data access call with result err. Discards the last error message if it is from
+ * an earlier call. The caller has held the lock since the call began. Local. */
 static inline void api_end_access(struct api_dataset *d, struct trace_span span,
                                   enum api_verb verb, unsigned kind, unsigned how,
                                   int varid, int err)

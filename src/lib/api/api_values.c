@@ -1,23 +1,28 @@
-/* Values that a request has of its own, in place of the user's buffer: copied, or
- * quantized. */
+/* Stores values in the requests' own memory, allocated separately or after slab[]: copies
+ * for bput and small iputs, and quantized values. */
 #include <string.h>
 
 #include "access_values.h"
-#include "api_access.h"
+#include "api_request.h"
 #include "base_mem.h"
 #include "conv_quantize.h"
 
-/* Brings the values of a request to a place of its own. NC_ENOMEM. */
+/* Flags of a request whose buffer is in the request itself, and so moves with it. */
+enum { STORED_INSIDE = API_INLINE | API_QUANTIZED };
+
+/* Copies a request's values to `to`, which becomes its buffer. NC_ENOMEM. */
 static int move_values(struct access_request *r, void *to, size_t bytes)
 {
     const struct region *mem = access_mem(r);
     struct region_cursor *cursor = mem == NULL ? NULL : region_cursor_new(mem);
+    size_t copied = bytes;
     if (mem != NULL && cursor == NULL) return NC_ENOMEM;
     if (cursor != NULL)
-        region_gather(cursor, r->buf, to, bytes);
+        copied = region_gather(cursor, r->buf, to, bytes);
     else
         memcpy(to, r->buf, bytes);
     region_cursor_free(cursor);
+    base_require(copied == bytes);
     region_free((struct region *)mem);
     access_set_mem(r, NULL);
     r->buf = to;
@@ -27,6 +32,7 @@ static int move_values(struct access_request *r, void *to, size_t bytes)
 int api_request_copy(const struct api_dataset *d, struct access_request *r)
 {
     size_t bytes = (size_t)api_value_bytes(d, r);
+    base_require(!r->has_ticket && !(r->flags & (API_COPIED | STORED_INSIDE)));
     void *copy = base_malloc(bytes);
     int err = copy == NULL ? NC_ENOMEM : move_values(r, copy, bytes);
     if (err == NC_NOERR)
@@ -36,7 +42,7 @@ int api_request_copy(const struct api_dataset *d, struct access_request *r)
     return err;
 }
 
-/* Bytes of a request without what is behind its slab. */
+/* Returns the size of a request in bytes, excluding values stored after slab[]. */
 static size_t size_of(const struct api_dataset *d, const struct access_request *r)
 {
     size_t ndims = (size_t)d->ds.header.vars[r->varid].ndims;
@@ -44,32 +50,32 @@ static size_t size_of(const struct api_dataset *d, const struct access_request *
     return sizeof *r + (r->mapped + n) * sizeof r->slab[0];
 }
 
-int api_request_keep(const struct api_dataset *d, struct access_request **req)
+int api_request_copy_inline(const struct api_dataset *d, struct access_request **req)
 {
     size_t size = size_of(d, *req), bytes = (size_t)api_value_bytes(d, *req);
+    base_require(!(*req)->has_ticket && !((*req)->flags & (API_COPIED | STORED_INSIDE)));
     struct access_request *r = base_realloc(*req, size + bytes);
     if (r == NULL) return NC_ENOMEM;
     *req = r;
     int err = move_values(r, (char *)r + size, bytes);
-    if (err == NC_NOERR) r->flags |= API_KEPT;
+    if (err == NC_NOERR) r->flags |= API_INLINE;
     return err;
 }
 
-/* Values in memory of the variable's type become quantized. */
+/* Quantizes n values of the variable's type in place. */
 static void quantize_values(const struct cdf_header *h, int varid, void *values,
                             int64_t n, int64_t first)
 {
     const struct cdf_var *v = &h->vars[varid];
     unsigned char external[8];
-    double fill; /* or a float */
+    double fill; /* large enough for a float or double */
     cdf_fill_value(h, varid, external);
     conv_get(&fill, (enum conv_type)conv_type_of(v->type), external, v->type, 1);
     conv_quantize(v->quantize, v->digits, v->type, values, (size_t)n, first, &fill);
 }
 
-/* The values of a put, converted to the variable's type and quantized, stand behind it
- * from now on, as values that are kept do. They are number `first` and on of the call's.
- */
+/* Converts the values of a put to the variable's type, quantizes them, and stores them
+ * after slab[]. `first` is the number of values in the call's earlier requests. */
 static int quantize_request(const struct api_dataset *d, struct access_request **req,
                             int64_t first)
 {
@@ -78,13 +84,14 @@ static int quantize_request(const struct api_dataset *d, struct access_request *
     struct access_values values;
     int64_t n = access_nelems(*req, v->ndims);
     size_t size = size_of(d, *req), bytes = (size_t)(n * cdf_type_size(v->type));
+    base_require(!(*req)->has_ticket && !((*req)->flags & (API_COPIED | STORED_INSIDE)));
     struct access_request *r = base_realloc(*req, size + bytes);
     if (r == NULL) return NC_ENOMEM;
     *req = r;
     int err = access_values_begin(&values, h, r, true);
     if (err != NC_NOERR) return err;
     unsigned char *own = (unsigned char *)r + size;
-    access_values_take(&values, v->type, own, n);
+    access_values_convert(&values, v->type, own, n);
     access_values_end(&values);
     quantize_values(h, r->varid, own, n, first);
     region_free((struct region *)access_mem(r));
@@ -95,7 +102,7 @@ static int quantize_request(const struct api_dataset *d, struct access_request *
     return NC_NOERR;
 }
 
-void api_request_shed(const struct api_dataset *d, struct access_request **req)
+void api_request_drop_inline(const struct api_dataset *d, struct access_request **req)
 {
     struct access_request *r = base_realloc(*req, size_of(d, *req));
     if (r != NULL) *req = r;
@@ -114,7 +121,7 @@ int api_quantize(const struct api_dataset *d, struct access_request **reqs, int6
     return err;
 }
 
-void api_request_leave(struct access_request *r)
+void api_request_detach_buffer(struct access_request *r)
 {
     region_free((struct region *)access_mem(r));
     access_set_mem(r, NULL);

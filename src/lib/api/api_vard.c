@@ -1,24 +1,25 @@
-/* Access by a file type: an MPI datatype says which bytes, counted from the variable's
- * first. They may be bytes of other variables of its type, too. */
+/* Implements access by file type (vard): an MPI datatype selects bytes relative to the
+ * variable's first byte. The datatype may also select other variables of the same type.
+ * The access is then split into requests, each for consecutive runs of one variable. */
 #include "api_access.h"
 #include "api_buffer.h"
 #include "api_safe.h"
 #include "api_trace.h"
-#include "api_words.h"
+#include "api_errors.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
 
-/* An access on its way from a file type to requests, each of one variable. */
+/* State of an access while its file type is converted to single-variable requests. */
 struct raw {
     const struct api_dataset *d;
     const void *buf;
     bool put;
     struct api_buffer b;
-    int64_t *places; /* of the elements in a buffer that is not contiguous */
-    int64_t done;    /* elements that have got a request */
+    int64_t *places; /* offset of each element of a noncontiguous buffer */
+    int64_t done;    /* number of elements assigned to requests so far */
 
-    /* The part in hand: runs in one variable. */
+    /* The current part, a sequence of runs in one variable. */
     int varid;
     int64_t nruns, room;
     int64_t *displ, *length;
@@ -44,8 +45,8 @@ static int has_room(struct raw *a)
     return grown == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* A request for what `file` has of a variable, and the values in mem, or contiguous in
- * buf. Takes over both regions. */
+/* Adds a request that transfers the bytes `file` of a variable. The values are in `mem`,
+ * or contiguous in `buf` if mem is NULL. Takes ownership of both regions. */
 static int add_raw_request(struct raw *a, int varid, struct region *file, const void *buf,
                            struct region *mem)
 {
@@ -70,17 +71,18 @@ static int add_raw_request(struct raw *a, int varid, struct region *file, const 
     return NC_NOERR;
 }
 
-/* ---- which variable a byte is of ---- */
+/* ---- finding the variable that contains a byte ---- */
 
-/* Records that may be accessed. */
+/* Returns the number of records that may be accessed. */
 static int64_t records_of_raw(const struct raw *a)
 {
     const struct cdf_header *h = &a->d->ds.header;
     return a->put ? cdf_max_records(h) : h->numrecs;
 }
 
-/* Bytes of the variable that lie side by side from `at` on; 0: that is none of its. */
-static int64_t bytes_from(const struct raw *a, const struct cdf_var *v, int64_t at)
+/* Returns the number of contiguous bytes of the variable that start at `at`, or 0. */
+static int64_t contiguous_bytes_at(const struct raw *a, const struct cdf_var *v,
+                                   int64_t at)
 {
     int64_t bytes = v->nelems * cdf_type_size(v->type), off = at - v->begin;
     if (bytes == 0 || off < 0) return 0;
@@ -94,52 +96,54 @@ static int64_t bytes_from(const struct raw *a, const struct cdf_var *v, int64_t 
     return off < bytes ? bytes - off : 0;
 }
 
-/* The variable that byte `at` is of, most likely that of the byte before or the next
- * one; -1: none. */
+/* Returns the variable that contains the byte `at`, or -1. The search starts at the
+ * current variable, because the byte is most likely in it or in the next one. */
 static int find_var(const struct raw *a, int64_t at, int64_t *bytes)
 {
     int nvars = a->d->ds.header.nvars;
     for (int i = 0; i < nvars; i++) {
         int varid = (a->varid + i) % nvars;
-        *bytes = bytes_from(a, api_var(a->d, varid), at);
+        *bytes = contiguous_bytes_at(a, api_var(a->d, varid), at);
         if (*bytes > 0) return varid;
     }
     return -1;
 }
 
-/* Are all runs of the strip the variable's? Found out from the first and the last. */
-static bool is_own(const struct raw *a, const struct cdf_var *v,
-                   const struct region_strip *s)
+/* Returns whether all runs of the strip are in the variable. Checking the first and the
+ * last run suffices. */
+static bool is_strip_in_var(const struct raw *a, const struct cdf_var *v,
+                            const struct region_strip *s)
 {
     int64_t first = v->begin + s->offset, last = first + (s->count - 1) * s->stride;
     int64_t low = first < last ? first : last, high = first < last ? last : first;
-    if (bytes_from(a, v, low) < s->length || bytes_from(a, v, high) < s->length)
+    if (contiguous_bytes_at(a, v, low) < s->length ||
+        contiguous_bytes_at(a, v, high) < s->length)
         return false;
-    return bytes_from(a, v, low) >= high - low + s->length ||
+    return contiguous_bytes_at(a, v, low) >= high - low + s->length ||
            (v->is_record && s->stride % a->d->ds.header.record_size == 0);
 }
 
-/* Does the file type stay within the variable? */
+/* Determines whether the file type selects only bytes of the variable. */
 static int stays_within(const struct raw *a, const struct cdf_var *v,
                         const struct region *file, bool *within)
 {
     int64_t low, high;
     struct region_strip s;
     region_bounds(file, &low, &high);
-    *within = bytes_from(a, v, v->begin + low) >= high - low;
+    *within = contiguous_bytes_at(a, v, v->begin + low) >= high - low;
     if (*within || !v->is_record) return NC_NOERR;
     struct region_cursor *c = region_cursor_new(file);
     if (c == NULL) return NC_ENOMEM;
     *within = true;
     while (*within && region_next(c, INT64_MAX, INT64_MAX, &s))
-        *within = is_own(a, v, &s);
+        *within = is_strip_in_var(a, v, &s);
     region_cursor_free(c);
     return NC_NOERR;
 }
 
 /* ---- several variables ---- */
 
-/* The part in hand becomes a request; its values are the next in the buffer. */
+/* Makes a request from the current part, which uses the next values in the buffer. */
 static int end_part(struct raw *a)
 {
     if (a->nruns == 0) return NC_NOERR;
@@ -148,6 +152,11 @@ static int end_part(struct raw *a)
     int64_t size = conv_size(a->b.type);
     int64_t n = region_bytes(file) / cdf_type_size(api_var(a->d, a->varid)->type);
     const char *buf = a->buf;
+    int err = base_holds(a->b.nelems == NC_COUNT_IGNORE || n <= a->b.nelems - a->done);
+    if (err != NC_NOERR) {
+        region_free(file);
+        return err;
+    }
     if (a->places != NULL) {
         mem = api_elements(a->places + a->done, n, size);
         if (mem == NULL) region_free(file);
@@ -162,7 +171,7 @@ static int end_part(struct raw *a)
 
 static int add_raw_run(struct raw *a, int64_t displ, int64_t length)
 {
-    int64_t room = a->room; /* of both */
+    int64_t room = a->room; /* capacity of both arrays */
     void *displs = base_grow(a->displ, &room, a->nruns + 1, sizeof *a->displ);
     if (displs == NULL) return NC_ENOMEM;
     a->displ = displs;
@@ -174,7 +183,7 @@ static int add_raw_run(struct raw *a, int64_t displ, int64_t length)
     return NC_NOERR;
 }
 
-/* Gives the parts of a run to the variables that they are of. */
+/* Divides a run among the variables that it overlaps. */
 static int share_run(struct raw *a, int type, int64_t at, int64_t length)
 {
     int err = NC_NOERR;
@@ -182,16 +191,16 @@ static int share_run(struct raw *a, int type, int64_t at, int64_t length)
         int64_t n = 0;
         int varid = find_var(a, at, &n);
         if (varid >= 0 && api_var(a->d, varid)->type != type)
-            return base_error_set(NC_EEDGE,
-                                  "the file type reaches variable '%s', which is of "
-                                  "another type",
-                                  api_var(a->d, varid)->name);
+            return base_error_set(
+                NC_EEDGE,
+                "the file type covers variable '%s', which has a different type",
+                api_var(a->d, varid)->name);
         if (n > length) n = length;
         int64_t end = at + n;
         if (varid < 0 || n % cdf_type_size(type) != 0)
             return base_error_set(NC_EEDGE,
-                                  "the file type reaches byte %lld of the file, where "
-                                  "no variable has values",
+                                  "the file type covers byte %lld of the file, which "
+                                  "does not belong to any variable",
                                   (long long)end);
         if (varid != a->varid) err = end_part(a);
         a->varid = varid;
@@ -202,14 +211,14 @@ static int share_run(struct raw *a, int type, int64_t at, int64_t length)
     return err;
 }
 
-/* A file type that reaches other variables too, as requests of each. */
+/* Splits a file type that overlaps other variables into single-variable requests. */
 static int split_raw(struct raw *a, const struct cdf_var *v, const struct region *file)
 {
     struct region_strip s;
     struct region_cursor *c = region_cursor_new(file);
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     if (err == NC_NOERR && a->b.mem != NULL)
-        err = api_places(a->b.mem, conv_size(a->b.type), &a->places);
+        err = api_element_offsets(a->b.mem, conv_size(a->b.type), &a->places);
     while (err == NC_NOERR && region_next(c, INT64_MAX, INT64_MAX, &s))
         for (int64_t i = 0; i < s.count && err == NC_NOERR; i++)
             err = share_run(a, v->type, v->begin + s.offset + i * s.stride, s.length);
@@ -217,11 +226,11 @@ static int split_raw(struct raw *a, const struct cdf_var *v, const struct region
     return err == NC_NOERR ? end_part(a) : err;
 }
 
-/* ---- all of it ---- */
+/* ---- the call ---- */
 
-/* The file type must be of the variable's own type. */
-static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
-                         struct region **file)
+/* Converts the file type to a region. Its basic type must be the variable's type. */
+static int decode_filetype(const struct cdf_var *v, MPI_Datatype filetype,
+                           struct region **file)
 {
     MPI_Datatype basic;
     enum conv_type type;
@@ -231,15 +240,18 @@ static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
     err = api_conv_type(basic, v->type, &type);
     if (err == NC_NOERR && (int)type != conv_type_of(v->type))
         err = base_error_named(NC_ETYPE_MISMATCH,
-                               "variable '%.80s' has type %s, the file type another one",
+                               "variable '%.80s' has type %s, but the elements of the "
+                               "file type have a different type",
                                v->name, cdf_type_name(v->type));
     region_bounds(*file, &low, &high);
     if (err == NC_NOERR && (low < -v->begin || high > INT64_MAX - v->begin))
-        err = base_error_set(NC_EEDGE, "the file type goes beyond the file");
+        err =
+            base_error_set(NC_EEDGE, "the file type extends beyond the limits of a file");
     return err;
 }
 
-/* The requests; none where there is nothing to move. Takes over the region. */
+/* Makes the requests, or none if there is nothing to transfer. Takes ownership of
+ * `file`. */
 static int make_raw_request(struct raw *a, int varid, struct region *file)
 {
     const struct cdf_var *v = api_var(a->d, varid);
@@ -247,13 +259,14 @@ static int make_raw_request(struct raw *a, int varid, struct region *file)
     bool within = true;
     int err = stays_within(a, v, file, &within);
     if (err == NC_NOERR && nelems > INT64_MAX / conv_size(a->b.type))
-        err = base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
+        err = base_error_set(NC_EINTOVERFLOW,
+                             "variable '%s': the request has more than 2^63 bytes",
                              v->name);
     if (err == NC_NOERR && nelems > 0) {
         if (a->b.nelems != NC_COUNT_IGNORE && a->b.nelems != nelems)
             err = base_error_set(
                 NC_EIOMISMATCH,
-                "variable '%s': %lld elements in the file type, %lld in the buffer",
+                "variable '%s': the file type has %lld elements, but the buffer has %lld",
                 v->name, (long long)nelems, (long long)a->b.nelems);
         else if (a->buf == NULL && a->b.mem == NULL)
             err = api_null(NC_EINVAL, "buf");
@@ -278,7 +291,7 @@ static int describe_raw(struct raw *a, int varid, MPI_Datatype filetype,
     if (filetype == MPI_DATATYPE_NULL) return NC_NOERR;
     int err = api_describe_buffer(buftype, bufcount, v->type, &a->b);
     if (err == NC_NOERR) err = api_check_values("variable", v->name, v->type, a->b.type);
-    if (err == NC_NOERR) err = take_filetype(v, filetype, &file);
+    if (err == NC_NOERR) err = decode_filetype(v, filetype, &file);
     if (err == NC_NOERR) return make_raw_request(a, varid, file);
     region_free(file);
     return err;
@@ -303,7 +316,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
         a.n = 0;
     }
     err = api_transfer_either(d, a.reqs, a.n, put, how, err);
-    api_end_access(d, span, api_verb_now(put), API_VARD, how, varid, err);
+    api_end_access(d, span, api_blocking_verb(put), API_VARD, how, varid, err);
     api_unlock(d);
     free_raw(&a);
     return err;

@@ -1,4 +1,5 @@
-/* An arena of chunks, each about a quarter of what came before it. */
+/* An arena of chunks. Each new chunk is about a quarter as large as all earlier chunks
+ * together. */
 #include "base_arena.h"
 
 #include <stdint.h>
@@ -9,8 +10,8 @@ enum { FIRST_CHUNK = 2048 };
 
 struct base_arena_chunk {
     struct base_arena_chunk *next;
-    size_t size;  /* bytes of data[] */
-    size_t total; /* bytes of data[] in this chunk and all before it */
+    size_t size;  /* size of data[] in bytes */
+    size_t total; /* total size of data[] in this and all earlier chunks */
     _Alignas(max_align_t) unsigned char data[];
 };
 

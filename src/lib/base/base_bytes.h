@@ -1,12 +1,14 @@
-/* Big-endian numbers of 8 bytes, one after the other, as files of our own have them. */
+/* Encodes and decodes big-endian 8-byte numbers, as used in the library's file formats,
+ * and computes a checksum that is the same on every machine. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Returns where the next one goes. */
+/* Writes a number and returns the address after it. */
 static inline unsigned char *base_put_word(unsigned char *p, uint64_t value)
 {
     value = htobe64(value);
@@ -14,13 +16,22 @@ static inline unsigned char *base_put_word(unsigned char *p, uint64_t value)
     return p + sizeof value;
 }
 
-/* Goes on to the next one. */
+/* Reads a number and advances *p. */
 static inline uint64_t base_get_word(const unsigned char **p)
 {
     uint64_t value;
     memcpy(&value, *p, sizeof value);
     *p += sizeof value;
     return be64toh(value);
+}
+
+/* Adds n bytes to an FNV-1a checksum, which starts as BASE_FNV_BEGIN. */
+#define BASE_FNV_BEGIN UINT64_C(14695981039346656037)
+static inline uint64_t base_fnv_add(uint64_t sum, const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(1099511628211);
+    return sum;
 }
 
 #endif

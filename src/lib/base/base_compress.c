@@ -1,4 +1,4 @@
-/* zstd and LZ4. */
+/* Compresses and decompresses with zstd and LZ4. */
 #include "base_compress.h"
 
 #include <stddef.h>
@@ -24,8 +24,8 @@ bool base_has_codec(int codec)
 
 #ifdef HAVE_ZSTD
 
-/* One frame of zstd's, whose blocks end where a plane does: each has the table of codes
- * that suits it, and one of noise is stored. */
+/* Writes one zstd frame with a block boundary after each plane, so that each plane has
+ * its own code table and planes of noise are stored uncompressed. */
 static int64_t compress_zstd(struct base_coder *c, const void *from, int64_t n,
                              int planes, void *to, int64_t most)
 {
@@ -41,7 +41,7 @@ static int64_t compress_zstd(struct base_coder *c, const void *from, int64_t n,
         in.size = last ? (size_t)n : (size_t)(n / planes * i);
         size_t left = ZSTD_compressStream2(c->compressing, &out, &in,
                                            last ? ZSTD_e_end : ZSTD_e_flush);
-        if (left != 0) return 0; /* an error, or it wants more room */
+        if (left != 0) return 0; /* an error, or the output does not fit */
     }
     return (int64_t)out.pos;
 }

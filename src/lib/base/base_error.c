@@ -1,7 +1,9 @@
-/* Error texts: one table, and a note per thread about the last error. */
+/* A table of error codes with their names and messages, and each thread's last errors. A
+ * failing call often cleans up, and the cleanup may fail with another code. The last note
+ * with a different code is therefore preserved until the call ends. */
 #include "base_error.h"
 
-/* What the analyzer sees in their place. */
+/* For the static analyzer, macros of the same names replace these functions. */
 #undef base_error_set
 #undef base_error_named
 
@@ -23,8 +25,10 @@ static const struct {
 };
 
 static _Thread_local struct base_error_note last;
-static _Thread_local bool earlier;    /* an earlier call recorded it */
-static _Thread_local char both[1536]; /* the table's text and the detail */
+static _Thread_local struct base_error_note before; /* this call's last note with a
+                                                     * different code */
+static _Thread_local bool earlier;    /* `last` was recorded by an earlier call */
+static _Thread_local char both[1536]; /* text from the table, followed by the detail */
 
 static _Thread_local char unknown[48];
 
@@ -35,15 +39,15 @@ static int row_of(int code)
     return -1;
 }
 
-/* Clients' tests look for these words. */
+/* Client programs' test suites check for this text. */
 static const char *unknown_error(int code)
 {
     snprintf(unknown, sizeof unknown, "Unknown Error %d", code);
     return unknown;
 }
 
-/* Of errno. C libraries have words for numbers that they do not know, too: GNU's and
- * musl's. */
+/* Returns the text of an errno value. In glibc and musl, strerror also returns a text for
+ * an unknown number, which is replaced here. */
 static const char *system_text(int code)
 {
     const char *text = strerror(code);
@@ -72,54 +76,64 @@ const char *base_error_name(int code)
     return unknown;
 }
 
+/* Prepares `last` for a new note. */
+static void new_note(int code, const char *format)
+{
+    if (!earlier && code != last.code) before = last;
+    last.code = code;
+    last.format = format;
+    earlier = false;
+}
+
 int base_error_set(int code, const char *format, ...)
 {
+    char detail[sizeof last.detail]; /* copy, because an argument may be `last.detail`
+                                      * itself */
     va_list args;
     va_start(args, format);
-    vsnprintf(last.detail, sizeof last.detail, format, args);
+    vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    last.code = code;
-    last.format = NULL;
-    earlier = false;
+    new_note(code, NULL);
+    memcpy(last.detail, detail, sizeof detail);
     return code;
 }
 
 int base_error_named(int code, const char *format, const char *name, const char *other)
 {
     const char *names[] = {name, other};
+    new_note(code, format);
     for (int i = 0; i < 2; i++) {
         size_t n = names[i] == NULL ? 0 : strnlen(names[i], sizeof last.names[i] - 1);
         if (n > 0) memcpy(last.names[i], names[i], n);
         last.names[i][n] = '\0';
     }
-    last.code = code;
-    last.format = format;
-    earlier = false;
     return code;
 }
 
 const char *base_error_detail(int code)
 {
-    if (code != last.code) return "";
-    if (last.format != NULL)
-        snprintf(last.detail, sizeof last.detail, last.format, last.names[0],
-                 last.names[1]);
-    last.format = NULL;
-    return last.detail;
+    struct base_error_note *n = code == last.code ? &last : &before;
+    if (code != n->code) return "";
+    if (n->format != NULL)
+        snprintf(n->detail, sizeof n->detail, n->format, n->names[0], n->names[1]);
+    n->format = NULL;
+    return n->detail;
 }
 
 void base_error_begin(void)
 {
     earlier = true;
+    before.code = NC_NOERR;
 }
 
-int base_error_ended(int code)
+int base_error_end_call(int code)
 {
     if (code == last.code && earlier) last.code = NC_NOERR;
+    if (code != last.code && code == before.code) last = before;
     return code;
 }
 
-void base_error_keep(struct base_error_note *note)
+void base_error_save(struct base_error_note *note)
 {
     *note = last;
 }
@@ -127,10 +141,11 @@ void base_error_keep(struct base_error_note *note)
 void base_error_restore(const struct base_error_note *note)
 {
     last = *note;
+    if (before.code == last.code) before.code = NC_NOERR;
     earlier = false;
 }
 
-/* As MPI-IO has them, where it has one. */
+/* Maps errno values to the same codes as the corresponding MPI-IO errors. */
 static const struct {
     int number, code;
 } system_codes[] = {
@@ -143,10 +158,54 @@ static const struct {
     {ENOMEM, NC_ENOMEM},
 };
 
+/* Advice for system errors whose messages contain none. */
+static const struct {
+    int number;
+    const char *advice;
+} system_advice[] = {
+    {EFAULT, "the values are in memory that cannot be accessed: it is GPU memory, or was "
+             "freed; copy the values to host memory first"},
+    {EINVAL, "the file system does not support this call; use another access method "
+             "(hint nc_file_io) or another file system"},
+    {EFBIG,
+     "the file would exceed the limit of the process (ulimit -f) or of the file system"},
+    {EIO, "the device or the file server failed; check the system log"},
+    {ESTALE, "the file was removed or replaced on the file server; close the dataset and "
+             "open it again"},
+    {EROFS,
+     "the file system is mounted read-only; mount it for writing, or write elsewhere"},
+    {EACCES, "check the permissions of the file and of each directory in its path"},
+    {EPERM, "check the file's owner and attributes (lsattr), the sticky bit of its "
+            "directory, and the security policy of the system"},
+    {ENAMETOOLONG, "most systems allow 255 bytes for a name and 4095 for a path"},
+    {ENOTDIR, "a component of the path is not a directory"},
+    {ELOOP, "there is a loop of symbolic links in the path"},
+    {EMFILE, "the process has as many open files as ulimit -n allows; close some, or "
+             "raise the limit"},
+    {ENFILE, "the system has as many open files as it allows; ask its administrator to "
+             "raise the limit"},
+    {ENXIO, "it is a pipe, a socket, or a device without a driver; use a regular file"},
+    {ENODEV, "the file system does not support this call; use another file system"},
+    {EBADF, "the program may have closed a descriptor that the library uses"},
+    {ENOLCK, "the file system or its lock server has run out of locks"},
+    {ETIMEDOUT, "the file server does not respond; check that it is running and mounted"},
+    {ENOTCONN, "the file server is not connected; mount the file system again"},
+    {EISDIR, "specify a file instead of a directory"},
+};
+
+static const char *advice_on(int number)
+{
+    for (size_t i = 0; i < sizeof system_advice / sizeof system_advice[0]; i++)
+        if (system_advice[i].number == number) return system_advice[i].advice;
+    return "";
+}
+
 int base_error_system(int otherwise, const char *what, const char *path)
 {
     int saved = errno, code = otherwise;
+    const char *advice = advice_on(saved);
     for (size_t i = 0; i < sizeof system_codes / sizeof system_codes[0]; i++)
         if (system_codes[i].number == saved) code = system_codes[i].code;
-    return base_error_set(code, "%s %s: %s", what, path, strerror(saved));
+    return base_error_set(code, "%s %s: %s%s%s", what, path, strerror(saved),
+                          advice[0] == '\0' ? "" : "; ", advice);
 }

@@ -1,22 +1,25 @@
-/* File systems, told apart by what statfs says. */
+/* Determines properties of file systems, which are identified by their statfs type. On
+ * systems other than Linux, the results are conservative. */
 #define _GNU_SOURCE /* O_DIRECT, statx, fallocate */
 #include "base_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base_bytes.h"
+#include "base_number.h"
 #include "base_path.h"
 
 bool base_fs_await_name(const char *path, int *turn)
 {
-    enum { TURNS = 30 }; /* six seconds: what mounts keep names for is one to five */
-    const struct timespec moment = {0, 200000000};
-    if (*turn >= TURNS || !base_fs_late_names(path)) return false;
+    enum { TURNS = 30 }; /* six seconds in total: mounts cache names for one to five */
+    if (*turn >= TURNS || !base_fs_caches_names(path)) return false;
     ++*turn;
-    (void)nanosleep(&moment, NULL);
+    base_sleep_us(200000);
     return true;
 }
 
@@ -31,7 +34,7 @@ uint64_t base_fs_birth(int fd)
     return 0;
 }
 
-bool base_fs_gone(const char *path)
+bool base_fs_is_name_free(const char *path)
 {
     int turn = 0;
     struct stat st;
@@ -41,8 +44,8 @@ bool base_fs_gone(const char *path)
     return gone;
 }
 
-/* FUSE passes the question for a hole on to the server, which has none behind the end. */
-bool base_fs_has(int fd, int64_t size)
+/* FUSE passes SEEK_HOLE to the server, where it fails beyond the end of the file. */
+bool base_fs_has_bytes(int fd, int64_t size)
 {
 #ifdef SEEK_HOLE
     return lseek(fd, size - 1, SEEK_HOLE) >= 0;
@@ -51,32 +54,54 @@ bool base_fs_has(int fd, int64_t size)
 #endif
 }
 
+bool base_can_write_to(int64_t end)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+        (rlim_t)end <= most.rlim_cur)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
 #ifndef __linux__
-bool base_fs_coherent(int fd)
+uint64_t base_fs_id(int fd, enum base_fs_id which)
+{
+    return (void)fd, (void)which, 0;
+}
+
+bool base_fs_set_id(int fd, enum base_fs_id which, uint64_t id)
+{
+    (void)fd, (void)which, (void)id;
+    errno = ENOTSUP;
+    return false;
+}
+
+bool base_fs_is_coherent(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_go_around(int fd)
+bool base_fs_bypass_cache(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_goes_around(int fd)
+bool base_fs_bypasses_cache(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_late(int fd)
+bool base_fs_may_be_stale(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_late_names(const char *path)
+bool base_fs_caches_names(const char *path)
 {
     (void)path;
     return false;
@@ -94,19 +119,19 @@ bool base_fs_refresh(int fd)
     return true;
 }
 
-bool base_fs_ask(int fd)
+bool base_fs_refresh_size(int fd)
 {
     (void)fd;
     return true;
 }
 
-bool base_fs_learn_size(int fd, int64_t size)
+bool base_fs_set_known_size(int fd, int64_t size)
 {
     (void)fd, (void)size;
     return true;
 }
 
-bool base_fs_lost(int error)
+bool base_fs_is_data_lost(int error)
 {
     (void)error;
     return false;
@@ -123,19 +148,19 @@ int base_fs_stat(const char *path, struct stat *st)
     return stat(path, st);
 }
 
-bool base_fs_maps(int fd)
+bool base_fs_can_map(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_shared(int fd)
+bool base_fs_is_shared(int fd)
 {
     (void)fd;
     return false;
 }
 
-bool base_fs_of_host(const char *path)
+bool base_fs_is_local(const char *path)
 {
     (void)path;
     return false;
@@ -161,30 +186,30 @@ struct base_fs_stripes base_fs_stripes(int fd)
 
 enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653, FUSE = 0x65735546 };
 
-/* Those that keep the promise of POSIX: a read() that begins after a write() has returned
- * gets what that wrote.
+/* File systems with POSIX semantics: a read() that begins after a write() has returned
+ * sees the data of that write(). There are two kinds:
  *
- * - One host has the file system to itself. A file has one cache there, in the kernel,
- *   which all descriptors share. Processes on another host do not find the file at all.
- * - Nodes share it under its own locks: a node that writes has the lock of these bytes,
- *   and gives it up, with what it has cached, before another node reads them. Their
- *   protocol does so for every read() and write().
+ * - Only one host uses the file system. Its kernel has one cache per file, which all
+ *   descriptors share. Other hosts cannot access the file.
+ * - Nodes share the file system, which has its own locks. A node that writes bytes holds
+ *   a lock on them. Before another node reads the bytes, the first node flushes its
+ *   cached data and releases the lock. The protocol guarantees this for every read() and
+ *   write().
  *
- * Left out are those that write late or read what is old: NFS and SMB (caches agree when
- * a file is closed and opened), BeeGFS (each client has buffers of its own, as it is
- * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
+ * The lists below exclude file systems that delay writes or return stale data: NFS, SMB
+ * (close-to-open consistency), BeeGFS (clients buffer in the usual configuration), FUSE
+ * (depends on the server), 9p, and all file systems that have not been examined.
  *
- * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise.
+ * Magic numbers are from <linux/magic.h> and statfs(2) unless noted otherwise.
  *
- * Of those of one host, the first are known for what they do to the page in which a file
- * ends, and when, so that stores to it outlive that: see file_scatter.c. Btrfs has lost
- * some. */
-static const uint32_t with_pages[] = {
+ * On the file systems in page_cache_types, stores to a mapping (burst_log.c) go to the
+ * blocks that posix_fallocate has reserved. On Btrfs they do not. */
+static const uint32_t page_cache_types[] = {
     0x0000ef53, /* ext2, ext3, ext4 */
     0x58465342, /* XFS */
     0x01021994, /* tmpfs */
 };
-static const uint32_t of_one_host[] = {
+static const uint32_t local_types[] = {
     0x9123683e, /* Btrfs */
     0xf2f52010, /* F2FS */
     0xca451a4e, /* bcachefs */
@@ -193,12 +218,12 @@ static const uint32_t of_one_host[] = {
     0x2fc12fc1, /* ZFS: OpenZFS, ZFS_SUPER_MAGIC */
     0x794c7630, /* overlayfs */
 };
-static const uint32_t of_nodes[] = {
+static const uint32_t shared_types[] = {
     LUSTRE,     /* lustre_user.h, LL_SUPER_MAGIC: extent locks (LDLM) */
     GPFS,       /* GNU coreutils, S_MAGIC_GPFS: byte-range tokens */
-    0x00c36400, /* CephFS: capabilities; caches are off where several write */
+    0x00c36400, /* CephFS: capabilities; no caching if several clients write */
     0x01161970, /* GFS2: glocks */
-    0x7461636f, /* OCFS2: its DLM */
+    0x7461636f, /* OCFS2: DLM */
 };
 
 static uint32_t type_of_fs(int fd)
@@ -216,47 +241,66 @@ static bool is_in(const uint32_t *types, size_t bytes, uint32_t type)
 
 static bool is_of_host(uint32_t type)
 {
-    return is_in(with_pages, sizeof with_pages, type) ||
-           is_in(of_one_host, sizeof of_one_host, type);
+    return is_in(page_cache_types, sizeof page_cache_types, type) ||
+           is_in(local_types, sizeof local_types, type);
 }
 
-bool base_fs_maps(int fd)
+bool base_fs_can_map(int fd)
 {
-    return is_in(with_pages, sizeof with_pages, type_of_fs(fd));
+    return is_in(page_cache_types, sizeof page_cache_types, type_of_fs(fd));
 }
 
-bool base_fs_shared(int fd)
+bool base_fs_is_shared(int fd)
 {
-    return is_in(of_nodes, sizeof of_nodes, type_of_fs(fd));
+    return is_in(shared_types, sizeof shared_types, type_of_fs(fd));
 }
 
-bool base_fs_of_host(const char *path)
+bool base_fs_is_local(const char *path)
 {
     struct statfs fs;
     return statfs(path, &fs) == 0 && is_of_host((uint32_t)fs.f_type);
 }
 
-bool base_fs_coherent(int fd)
+bool base_fs_is_coherent(int fd)
 {
     uint32_t type = type_of_fs(fd);
-    return is_of_host(type) || is_in(of_nodes, sizeof of_nodes, type);
+    return is_of_host(type) || is_in(shared_types, sizeof shared_types, type);
 }
 
-/* ---- FUSE: around the pages of a node ----
- * It keeps pages of a file on each node, and whatever is behind it may be the same file
- * for all: what another node has written is read old, and with a write-back cache a page
- * is written back as a whole, over what another node has put into it. A descriptor with
- * O_DIRECT sends each read and write to who serves the mount, byte for byte, whatever
- * their places are (fs/fuse/file.c: no alignment is asked for), and a write drops the
- * pages it goes past. It is set behind open(), so that the server does not see it: some
- * would hand it on to a disk, where places have to be multiples of blocks. Where the
- * kernel itself hands reads on like that (FUSE passthrough), one at an odd place fails,
- * and the flag is taken back.
- *
- * Sizes are kept for seconds, too, and a read behind such a size is empty: statx() with
- * AT_STATX_FORCE_SYNC asks for it. */
+/* ---- extended attributes ---- */
 
-bool base_fs_late_names(const char *path)
+static const char *const id_names[] = {"user.ncmpi.id", "user.ncmpi.logs"};
+
+uint64_t base_fs_id(int fd, enum base_fs_id which)
+{
+    unsigned char bytes[8];
+    const unsigned char *p = bytes;
+    ssize_t n = fgetxattr(fd, id_names[which], bytes, sizeof bytes);
+    return n == sizeof bytes ? base_get_word(&p) : 0;
+}
+
+bool base_fs_set_id(int fd, enum base_fs_id which, uint64_t id)
+{
+    unsigned char bytes[8];
+    base_put_word(bytes, id);
+    return fsetxattr(fd, id_names[which], bytes, sizeof bytes, 0) == 0;
+}
+
+/* ---- FUSE: bypassing a node's page cache ----
+ * FUSE caches pages of a file on each node, even if nodes share the file. After another
+ * node has written, reads return stale data. A write-back cache also writes whole pages,
+ * and so overwrites data from other nodes. With O_DIRECT, a descriptor sends each read
+ * and write to the server unchanged, at any offset (fs/fuse/file.c requires no
+ * alignment), and a write invalidates the pages that it bypasses. The flag is set after
+ * open() so that the server does not see it: some servers would pass it on to a disk,
+ * where offsets must be multiples of the block size. If the kernel itself reads the
+ * underlying file (FUSE passthrough), a read at an odd offset fails, and the flag is
+ * cleared again.
+ *
+ * Sizes are also cached for seconds, and a read beyond the cached size returns nothing.
+ * statx() with AT_STATX_FORCE_SYNC refreshes the size. */
+
+bool base_fs_caches_names(const char *path)
 {
     struct statfs fs;
     char folder[PATH_MAX];
@@ -264,7 +308,7 @@ bool base_fs_late_names(const char *path)
     return statfs(folder, &fs) == 0 && (uint32_t)fs.f_type == FUSE;
 }
 
-static void ask_for_size(int fd, const char *path, int how)
+static void query_size(int fd, const char *path, int how)
 {
 #ifdef STATX_SIZE
     struct statx size;
@@ -274,39 +318,39 @@ static void ask_for_size(int fd, const char *path, int how)
 #endif
 }
 
-bool base_fs_goes_around(int fd)
+bool base_fs_bypasses_cache(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && (flags & O_DIRECT) != 0;
 }
 
-/* ---- FUSE: who serves the mount ----
- * Behind the pages is a process that may have a cache of its own: what it is, the mount's
- * type tells. CephFS' sees to it by locks that all get the same. Of the others MooseFS'
- * keeps what is written until a sync, and GlusterFS' what was read, and sizes, for a
- * second, even if another node writes: a call on the same file that might change it makes
- * it forget them. fallocate() for a first byte that there is, with the size kept, changes
- * nothing, and is of those. Who may not write has to wait for that second. */
+/* ---- FUSE: the server process ----
+ * The process that serves the mount may also have a cache. The mount type identifies the
+ * kind of server. CephFS ensures coherence with locks. MooseFS delays writes until a
+ * sync. GlusterFS caches reads and sizes for a second, even if another node writes, but
+ * invalidates the cache in any call that might change the file. fallocate() on an
+ * existing first byte is such a call, and changes neither the data nor the size. A
+ * process without write permission must wait until the second has passed. */
 
 static const char ceph[] = "fuse.ceph-fuse";
 static const char gluster[] = "fuse.glusterfs";
 
-/* The last mount that was looked up: a job has its files on few. */
+/* The last look-up, cached because a job's files are on few mounts. */
 static struct {
     pthread_mutex_t lock;
     dev_t device;
     char name[BASE_FS_NAME];
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A number and what ends it. */
+/* Parses a number and the character that follows it. */
 static bool read_number(char **at, char end, unsigned *number)
 {
     *number = (unsigned)strtoul(*at, at, 10);
     return *(*at)++ == end;
 }
 
-/* A line of mountinfo (see proc(5)): "36 35 98:0 / /mnt rw - fuse.sshfs host:/folder rw",
- * which becomes type and source. */
+/* Parses a line of mountinfo (see proc(5)) such as "36 35 98:0 / /mnt rw - fuse.sshfs
+ * host:/folder rw". Stores type and source in `name`. */
 static bool read_mount(char *line, dev_t device, char name[BASE_FS_NAME])
 {
     unsigned skipped, upper, lower;
@@ -322,7 +366,8 @@ static bool read_mount(char *line, dev_t device, char name[BASE_FS_NAME])
     return true;
 }
 
-/* A line longer than that is read in parts, the last of which tells nothing. */
+/* Searches the mount table for a device. A line longer than the buffer is read in parts,
+ * of which only the first can match. */
 static void look_up(dev_t device, char name[BASE_FS_NAME])
 {
     char line[4096];
@@ -355,33 +400,33 @@ static bool is_type(const char *name, const char *type)
     return strncmp(name, type, n) == 0 && (name[n] == ' ' || name[n] == '\0');
 }
 
-bool base_fs_late(int fd)
+bool base_fs_may_be_stale(int fd)
 {
     char name[BASE_FS_NAME];
-    if (!base_fs_goes_around(fd)) return false;
+    if (!base_fs_bypasses_cache(fd)) return false;
     base_fs_name(fd, name);
     return !is_type(name, ceph);
 }
 
-/* What was read a second ago is not used any more. */
+/* Waits a second for cached data to expire. Returns immediately if the file was not
+ * modified recently, or is not on GlusterFS. */
 static void wait_for_gluster(int fd)
 {
-    enum { SOON = 5 }; /* seconds; clocks may differ by some */
+    enum { SOON = 5 }; /* seconds; tolerates small clock skew */
     char name[BASE_FS_NAME];
     struct stat st;
     struct timespec keeps = {1, 100000000};
     base_fs_name(fd, name);
     if (!is_type(name, gluster)) return;
-    (void)fsync(fd); /* which brings the times */
+    (void)fsync(fd); /* refreshes the times */
     if (fstat(fd, &st) == 0 && st.st_mtime < time(NULL) - SOON) return;
     while (nanosleep(&keeps, &keeps) != 0 && errno == EINTR)
         continue;
 }
 
-/* Those are left out that say that the call is not for this file or not known, and that
- * there is no room: what cannot be written for that reason a client keeps, or tells who
- * syncs. */
-bool base_fs_lost(int error)
+/* The listed errors mean that the call is unsupported or that there is no space. The
+ * client then retains the data, or reports the error at the next sync. */
+bool base_fs_is_data_lost(int error)
 {
     static const int others[] = {0,      EBADF,  EINVAL, ENODEV,
                                  ENOSYS, ENOSPC, EDQUOT, EOPNOTSUPP};
@@ -393,75 +438,77 @@ bool base_fs_lost(int error)
 int base_fs_reserve(int fd, int64_t at, bool longer)
 {
     int failed;
+    if (longer && !base_can_write_to(at + 1)) return errno;
     do
         failed = fallocate(fd, longer ? 0 : FALLOC_FL_KEEP_SIZE, (off_t)at, 1);
     while (failed && errno == EINTR);
     return failed ? errno : 0;
 }
 
-/* 0, or an errno. The server's process was not asked if the file is open for reading
- * alone (EBADF). */
-static int ask_again(int fd)
+/* Refreshes cached data. Returns 0 or an errno. EBADF means that the file is open
+ * read-only, so the server process was not asked to refresh its cache. */
+static int refresh_cache(int fd)
 {
-    int failed = base_fs_late(fd) ? base_fs_reserve(fd, 0, false) : 0;
-    ask_for_size(fd, "", AT_EMPTY_PATH);
+    int failed = base_fs_may_be_stale(fd) ? base_fs_reserve(fd, 0, false) : 0;
+    query_size(fd, "", AT_EMPTY_PATH);
     return errno = failed;
 }
 
-bool base_fs_ask(int fd)
+bool base_fs_refresh_size(int fd)
 {
-    return !base_fs_goes_around(fd) || !base_fs_lost(ask_again(fd));
+    return !base_fs_bypasses_cache(fd) || !base_fs_is_data_lost(refresh_cache(fd));
 }
 
 bool base_fs_refresh(int fd)
 {
-    int failed = base_fs_goes_around(fd) ? ask_again(fd) : 0;
+    int failed = base_fs_bypasses_cache(fd) ? refresh_cache(fd) : 0;
     if (failed == EBADF || failed == ENOSPC || failed == EDQUOT) {
         wait_for_gluster(fd);
-        ask_for_size(fd, "", AT_EMPTY_PATH);
+        query_size(fd, "", AT_EMPTY_PATH);
     }
-    return !base_fs_lost(failed);
+    return !base_fs_is_data_lost(failed);
 }
 
-/* With a write-back cache the kernel never asks for a size, and reads nothing behind the
- * one it has. fallocate() for a byte that is there changes nothing in the file, and the
- * kernel takes the byte's end for a size it has reached (fs/fuse/file.c). */
-bool base_fs_learn_size(int fd, int64_t size)
+/* Increases the file size that the kernel knows. A kernel with a write-back cache never
+ * asks the server for the size, and reads nothing beyond the size it knows. fallocate()
+ * on an existing byte does not change the file, but shows the kernel that the file
+ * includes that byte (fs/fuse/file.c). */
+bool base_fs_set_known_size(int fd, int64_t size)
 {
     struct stat st;
     return fstat(fd, &st) != 0 || st.st_size >= size ||
-           !base_fs_lost(base_fs_reserve(fd, size - 1, true));
+           !base_fs_is_data_lost(base_fs_reserve(fd, size - 1, true));
 }
 
 int base_fs_stat(const char *path, struct stat *st)
 {
-    ask_for_size(AT_FDCWD, path, 0);
+    query_size(AT_FDCWD, path, 0);
     return stat(path, st);
 }
 
-/* Another error than that of an odd place is a later read's to report: without the flag
- * the file would be read through the node's pages for as long as it is open. */
-static bool reads_anywhere(int fd)
+/* Tests whether reads at odd offsets work. Ignores all other errors, which a later read
+ * reports: clearing the flag would make all reads use the node's page cache. */
+static bool can_read_unaligned(int fd)
 {
     char byte;
     return pread(fd, &byte, 1, 1) >= 0 || errno != EINVAL;
 }
 
-bool base_fs_go_around(int fd)
+bool base_fs_bypass_cache(int fd)
 {
     if (type_of_fs(fd) != FUSE) return false;
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_DIRECT) != 0) return false;
-    (void)base_fs_refresh(fd); /* nothing was put by it */
-    if (reads_anywhere(fd)) return true;
+    (void)base_fs_refresh(fd); /* nothing has been written, so no data are lost */
+    if (can_read_unaligned(fd)) return true;
     (void)fcntl(fd, F_SETFL, flags);
     return false;
 }
 
-/* ---- Lustre tells stripes by an extended attribute, little-endian ----
- * A server (OST) grows the lock of a range that it grants as far as no other node's is in
- * the way, and calls such a lock back as a whole (LDLM's extent policy).
- * struct lov_user_md_v1 and _v3, lov_comp_md_v1 of lustre_user.h. */
+/* ---- Lustre: stripes from an extended attribute, little-endian ----
+ * A server (OST) extends a lock that it grants up to the next conflicting lock held by
+ * another node, and revokes a lock only as a whole (LDLM's extent policy). See struct
+ * lov_user_md_v1, lov_user_md_v3 and lov_comp_md_v1 in lustre_user.h. */
 
 static int64_t number(const unsigned char *bytes, size_t at, size_t width)
 {
@@ -473,7 +520,7 @@ static int64_t number(const unsigned char *bytes, size_t at, size_t width)
 static struct base_fs_stripes lustre_layout(const unsigned char *bytes, size_t length)
 {
     enum { V1 = 0x0bd10bd0, V3 = 0x0bd30bd0, UNIT = 24, COUNT = 28, END = 32 };
-    enum { LEAST = 65536, ALL = 0xffff }; /* of a stripe; all servers there are */
+    enum { LEAST = 65536, ALL = 0xffff }; /* minimum unit; count for "all servers" */
     struct base_fs_stripes none = {0, 0, true};
     if (length < END) return none;
     int64_t magic = number(bytes, 0, 4);
@@ -483,7 +530,7 @@ static struct base_fs_stripes lustre_layout(const unsigned char *bytes, size_t l
     return (struct base_fs_stripes){unit, count == ALL ? 0 : count, true};
 }
 
-/* A file of several layouts, one behind the other: the last one has all that is large. */
+/* For a composite layout, uses the last component, which covers most of a large file. */
 static struct base_fs_stripes lustre_stripes(const unsigned char *bytes, size_t length)
 {
     enum { COMPOSITE = 0x0bd60bd0, ENTRIES = 14, HEAD = 32, ENTRY = 48, OFFSET = 24 };
@@ -497,7 +544,7 @@ static struct base_fs_stripes lustre_stripes(const unsigned char *bytes, size_t 
 
 struct base_fs_stripes base_fs_stripes(int fd)
 {
-    unsigned char layout[65536]; /* the most an attribute has */
+    unsigned char layout[65536]; /* maximum size of an attribute */
     struct stat st;
     uint32_t type = type_of_fs(fd);
     if (type == LUSTRE) {
@@ -505,7 +552,7 @@ struct base_fs_stripes base_fs_stripes(int fd)
         return n > 0 ? lustre_stripes(layout, (size_t)n)
                      : (struct base_fs_stripes){0, 0, true};
     }
-    /* A block is what is written whole. It tells nothing of how many disks there are. */
+    /* GPFS writes whole blocks. The number of disks is unknown. */
     if (type == GPFS && fstat(fd, &st) == 0)
         return (struct base_fs_stripes){(int64_t)st.st_blksize, 0, false};
     return (struct base_fs_stripes){0, 0, false};

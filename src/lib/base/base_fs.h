@@ -1,4 +1,4 @@
-/* What is known of the file system that a file lies on. */
+/* Properties of the file system that stores a file. */
 #ifndef BASE_FS_H
 #define BASE_FS_H
 
@@ -7,85 +7,104 @@
 
 struct stat;
 
-/* What a call of write() has written is what every read() gets from then on, wherever its
- * process runs, and the file has the same inode number there. False where that is not
- * known. */
-bool base_fs_coherent(int fd);
+/* Returns whether every read() returns the data of all completed write() calls, on all
+ * nodes where the file has the same inode number. Returns false if unknown. */
+bool base_fs_is_coherent(int fd);
 
-/* On a file system that promises nothing because each node keeps pages and sizes for
- * itself (FUSE): from here on the descriptor reads and writes what the file system has,
- * not the node's pages, and the file's size is asked for. False: it is no such file
- * system, or it does not let itself be read like that, and nothing has changed. */
-bool base_fs_go_around(int fd);
+/* Makes a descriptor bypass this node's page cache and cached sizes if the file system's
+ * caches are not coherent (FUSE). Returns false, and changes nothing, on other file
+ * systems and if this one does not support the bypass. */
+bool base_fs_bypass_cache(int fd);
 
-/* Does it go around the node's pages? */
-bool base_fs_goes_around(int fd);
+/* Returns whether the descriptor bypasses the node's page cache. */
+bool base_fs_bypasses_cache(int fd);
 
-/* When a file was made, in nanoseconds since 1970; 0: not every file system knows. */
+/* Returns the creation time of a file in nanoseconds since 1970, or 0 if unknown. */
 uint64_t base_fs_birth(int fd);
 
-/* Does it go around the pages and yet not to the file system at once? The process that
- * serves the mount may keep writes until they are synced, and what it has read until
- * base_fs_refresh. True of every mount of FUSE that is not known to be better. */
-bool base_fs_late(int fd);
+/* Ids stored in extended attributes of a file. */
+enum base_fs_id {
+    BASE_FS_DATASET, /* user.ncmpi.id: distinguishes the dataset from later ones in the
+                      * same file; set when the file first has logs */
+    BASE_FS_LOGS     /* user.ncmpi.logs: token from the last opening with logs; invalid
+                      * once a later opening writes to the file */
+};
 
-/* Asks again for what may be old, where there is such a thing: the next fstat(), stat()
- * or read() knows what another node has synced. _stat is stat() of what is asked for so.
- * Where that takes a moment's waiting since the file is open for reading alone, _refresh
- * waits, if somebody has written to it just now, and _ask does not: for a size, when it
- * is known that there is more. False: see base_fs_lost. */
-bool base_fs_ask(int fd);
+/* Returns the id, or 0 if the file has none. */
+uint64_t base_fs_id(int fd, enum base_fs_id which);
+
+/* Stores an id in a writable file. Returns false and sets errno if the file system does
+ * not support such attributes. */
+bool base_fs_set_id(int fd, enum base_fs_id which, uint64_t id);
+
+/* Returns whether a descriptor that bypasses the page cache may still return stale data,
+ * because the process that serves the mount delays writes until a sync, or caches reads
+ * until base_fs_refresh. True for every FUSE mount that is not known to be coherent. */
+bool base_fs_may_be_stale(int fd);
+
+/* Invalidate cached data and sizes, so that the next fstat(), stat() or read() sees what
+ * another node has synced. base_fs_stat also calls stat(). If the file is open read-only
+ * and was modified recently, base_fs_refresh waits for the cache to expire.
+ * base_fs_refresh_size does not wait, so it is reliable only for the size of a file known
+ * to have grown. If one of these returns false, see base_fs_is_data_lost. */
+bool base_fs_refresh_size(int fd);
 bool base_fs_refresh(int fd);
 int base_fs_stat(const char *path, struct stat *st);
 
-/* The file has `size` (> 0) bytes at least, as others have told: where the node knows of
- * fewer, and keeps to that, it learns it, if the file may be written. False: see
- * base_fs_lost. */
-bool base_fs_learn_size(int fd, int64_t size);
+/* Makes this node aware that the file has at least `size` (> 0) bytes, which other
+ * processes have reported. Works only if the file is writable. If it returns false, see
+ * base_fs_is_data_lost. */
+bool base_fs_set_known_size(int fd, int64_t size);
 
-/* Has the file so many bytes (> 0) on its server, whatever the node knows? Only where
- * that can be asked without changing anything: false may be wrong. */
-bool base_fs_has(int fd, int64_t size);
+/* Returns whether the file has at least `size` (> 0) bytes on its server. A result of
+ * false is not reliable: some servers cannot be queried without changing the file. */
+bool base_fs_has_bytes(int fd, int64_t size);
 
-/* A block for one byte; the file reaches so far then, if it may get longer. 0, or an
- * errno: EOPNOTSUPP, ENOSYS and EINVAL where that cannot be done, ENOSPC ... */
+/* Returns whether this process may write to a file up to byte `end`. If not
+ * (RLIMIT_FSIZE, set by `ulimit -f`), sets errno to EFBIG: the write would end the
+ * program with SIGXFSZ. All base_io functions that write check this first, so the
+ * library's internal files never end the program. */
+bool base_can_write_to(int64_t end);
+
+/* Allocates a block for the byte at `at`, and extends the file to it if `longer` is set.
+ * Returns 0 or an errno. EOPNOTSUPP, ENOSYS or EINVAL mean that this is not supported. */
 int base_fs_reserve(int fd, int64_t at, bool longer);
 
-/* A call that writes no values failed with that errno on a file for which base_fs_late is
- * true: may it have brought there what this node, whichever process, has put before, and
- * lost it? Nobody may be told of that a second time, not even who put it. */
-bool base_fs_lost(int error);
+/* Returns whether a failed call's error means that values written earlier by processes on
+ * this node may be lost. The failed call itself wrote no values. Valid only for files for
+ * which base_fs_may_be_stale returns true. The system may report the loss only once, and
+ * to a process other than the writer. */
+bool base_fs_is_data_lost(int error);
 
-/* A mount knows for seconds which file had a name before, or that none had (FUSE). False:
- * `path` is on no such mount, or these have passed; else a moment has been waited, and
- * what failed by that name is worth another try. *turn begins with 0. */
-bool base_fs_late_names(const char *path);
+/* A FUSE mount caches for a few seconds which file a name refers to, or that a name does
+ * not exist. base_fs_await_name waits briefly and returns true if it is worth retrying a
+ * failed look-up of `path`. It returns false on other mounts and after the last retry.
+ * *turn must initially be 0. */
+bool base_fs_caches_names(const char *path);
 bool base_fs_await_name(const char *path, int *turn);
 
-/* Is nothing there by that name? On such a mount it is looked for as long. */
-bool base_fs_gone(const char *path);
+/* Returns whether no file has this name. Retries on a mount that caches names. */
+bool base_fs_is_name_free(const char *path);
 
-/* How the file system that has the file was mounted, for people: "fuse.sshfs
- * host:/folder". */
+/* Returns the type and source of the mount, for messages: "fuse.sshfs host:/folder". */
 enum { BASE_FS_NAME = 128 };
 void base_fs_name(int fd, char name[BASE_FS_NAME]);
 
-/* A file has one cache on this host, its pages, that read(), write() and mappings share:
- * a store to a mapping changes the bytes it names, for all, and no others, and none is
- * lost when another process makes the file longer. */
-bool base_fs_maps(int fd);
+/* Returns whether stores through a mapping of the file are visible to read() and write()
+ * in every process on this host, and cannot fail where blocks have been reserved. */
+bool base_fs_can_map(int fd);
 
-/* The same of a file system that nodes share: other nodes with this inode number have
- * this file, and a directory has the same names on all. */
-bool base_fs_shared(int fd);
+/* Returns whether the file system is coherent and shared by nodes. On other nodes the
+ * same inode number then means the same file, and a directory contains the same names. */
+bool base_fs_is_shared(int fd);
 
-/* Is `path` on a file system that this host has to itself? False where that is not known.
- */
-bool base_fs_of_host(const char *path);
+/* Returns whether the file system of `path` is used only by this host. Returns false if
+ * unknown. */
+bool base_fs_is_local(const char *path);
 
-/* How the file is spread: bytes of a stripe, and over how many servers; 0: not known.
- * Does a server lock all that it has of a file for the node that writes there, and take
- * that away when another node does? */
+/* Striping of a file: stripe size in bytes and number of servers; 0 if unknown. If
+ * `objects` is true, a server locks its whole part of the file for the node that writes
+ * there, and revokes that lock when another node writes. */
 struct base_fs_stripes {
     int64_t unit, count;
     bool objects;

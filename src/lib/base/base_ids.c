@@ -1,11 +1,12 @@
-/* Objects by small numbers: an array that grows, searched for its first free place. */
+/* Maps small numbers to objects with a growing array. A linear search finds the first
+ * free entry. */
 #include "base_ids.h"
 
 #include <stddef.h>
 
 #include "base_mem.h"
 
-/* A larger table with the same objects; NULL when memory is short. */
+/* Replaces the table with a larger one. Returns NULL if out of memory. */
 static struct base_ids_table *grow_table(struct base_ids *t)
 {
     struct base_ids_table *now = t->table, *grown;
@@ -20,7 +21,8 @@ static struct base_ids_table *grow_table(struct base_ids *t)
     return grown;
 }
 
-/* The smallest free number, after making room for it; -1 when memory is short. */
+/* Returns the smallest free number. Grows the table if needed. Returns -1 if out of
+ * memory. */
 static int free_id(struct base_ids *t)
 {
     struct base_ids_table *now = t->table;

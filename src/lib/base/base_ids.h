@@ -1,7 +1,6 @@
-/* Objects by small numbers. Numbers of objects that left are used again, the smallest
- * first. Threads may share a table. Finding takes no lock, being part of every call: a
- * table that became too small stays for those who still look into it until nothing is
- * entered any more. */
+/* Maps small numbers to objects. A new object gets the smallest free number. Threads may
+ * share a map. Look-ups take no lock, because every API call makes one. A table replaced
+ * with a larger one therefore remains valid until the map is empty. */
 #ifndef BASE_IDS_H
 #define BASE_IDS_H
 
@@ -9,31 +8,32 @@
 #include <stdatomic.h>
 
 struct base_ids_table {
-    struct base_ids_table *smaller; /* the one before */
+    struct base_ids_table *smaller; /* previous table */
     int capacity;
     _Atomic(void *) object[];
 };
 
 struct base_ids {
-    pthread_mutex_t lock; /* held by who changes something */
+    pthread_mutex_t lock; /* protects changes */
     _Atomic(struct base_ids_table *) table;
     int used;
 };
 
-/* What an empty table is initialised with. It holds no memory while it is empty. */
+/* Initializer for an empty map, which owns no memory. */
 #define BASE_IDS_EMPTY                                                                   \
     {                                                                                    \
         .lock = PTHREAD_MUTEX_INITIALIZER                                                \
     }
 
-/* Enters an object, which is not NULL; its number, or -1 when memory is short. */
+/* Adds an object, which must not be NULL. Returns its number, or -1 if out of memory. */
 int base_ids_enter(struct base_ids *t, void *object);
 
-/* The object of a number; leave takes it out, too. NULL if there is none. */
+/* Return the object with a number, or NULL. base_ids_leave also removes the object. */
 void *base_ids_find(struct base_ids *t, int id);
 void *base_ids_leave(struct base_ids *t, int id);
 
-/* How many there are; ids, if not NULL, gets their numbers, ascending. */
+/* Returns the number of objects. Stores their numbers in `ids`, in ascending order,
+ * unless it is NULL. */
 int base_ids_list(struct base_ids *t, int *ids);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whole transfers. */
+/* Opens, reads and writes files through descriptors. Completes partial transfers. */
 #define _GNU_SOURCE /* sync_file_range */
 #include "config.h"
 
@@ -22,7 +22,7 @@
 #include "base_path.h"
 #include "base_rights.h"
 
-enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* of one call */
+enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* limits for one system call */
 
 /* ---- opening ---- */
 
@@ -35,12 +35,13 @@ static int open_once(const char *path, int flags, mode_t rights)
     return fd;
 }
 
-/* A file that somebody has leased is refused to O_NONBLOCK, and got by waiting. */
+/* Opens with O_NONBLOCK so as not to block on a pipe. This open fails if another process
+ * has a lease on the file; a second open without the flag then waits for the lease. */
 int base_open_with(const char *path, int flags, mode_t rights)
 {
     int fd = open_once(path, flags | O_NONBLOCK, rights);
     if (fd < 0 && errno == EWOULDBLOCK) fd = open_once(path, flags, rights);
-    if (fd >= 0) (void)base_fs_go_around(fd);
+    if (fd >= 0) (void)base_fs_bypass_cache(fd);
     return fd;
 }
 
@@ -73,6 +74,35 @@ int base_open_own(const char *path, int flags)
     return -1;
 }
 
+int base_duplicate(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+bool base_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool base_has_name(int fd, const char *path)
+{
+    struct stat open, named;
+    return fstat(fd, &open) == 0 && lstat(path, &named) == 0 &&
+           base_same_file(&open, &named);
+}
+
+bool base_is_empty(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_size == 0;
+}
+
+int base_refuse_other_file(const char *path)
+{
+    return base_error_set(NC_EFILE, "%s: replaced by another file with the same name",
+                          path);
+}
+
 bool base_reads_only(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -81,19 +111,19 @@ bool base_reads_only(int fd)
 
 /* ---- transfers ---- */
 
-/* Blocks for the last byte; false: the file system cannot do that, and nothing was done.
- * What failed is in errno, or 0. */
+/* Allocates the block that contains the last byte. Sets errno to the error, or 0. Returns
+ * false, and changes nothing, if the file system does not support this. */
 static bool reserve_last(int fd, int64_t size)
 {
     errno = base_fs_reserve(fd, size - 1, true);
     return errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL;
 }
 
-/* Where a write around the pages fails that goes behind the end, the kernel cuts the file
- * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
- * behind that. So first the file is made to reach so far; a kernel that has seen to that
- * itself cuts nothing off. */
-bool base_reach(int fd, int64_t end, bool *unknown)
+/* If a write beyond the end that bypasses the page cache fails, the kernel truncates the
+ * file to the size that it knows (fs/fuse/file.c). This would destroy data that other
+ * nodes have written there. Extending the file first makes the kernel aware of the new
+ * size, so it does not truncate the file. */
+bool base_extend_before_write(int fd, int64_t end, bool *unknown)
 {
     struct stat st;
     *unknown = false;
@@ -106,10 +136,14 @@ bool base_reach(int fd, int64_t end, bool *unknown)
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
 {
     const unsigned char *p = bytes;
-    bool around = base_fs_goes_around(fd), unknown; /* nobody else makes it longer now */
+    /* `unknown` is ignored, because no other process extends the file now. */
+    bool around = base_fs_bypasses_cache(fd), unknown;
+    if (n > 0 && !base_can_write_to(at + n))
+        return base_error_system(NC_EWRITE, "writing", path);
     while (n > 0) {
         size_t most = (size_t)(n < MOST ? n : MOST);
-        bool reached = !around || base_reach(fd, at + (int64_t)most, &unknown);
+        bool reached =
+            !around || base_extend_before_write(fd, at + (int64_t)most, &unknown);
         ssize_t done = reached ? pwrite(fd, p, most, at) : -1;
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
@@ -120,14 +154,15 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
     return NC_NOERR;
 }
 
-/* Nothing was read there: was that by a size that the node keeps, and is old? Once for
- * each size it has. */
+/* Called when a read has returned nothing. Returns whether the file is longer than `than`
+ * after all, since the node's cached size may have been stale. Returns true once for each
+ * new size. Sets *lost if the size could not be refreshed. */
 static bool is_longer(int fd, int64_t than, int64_t *size, bool *lost)
 {
     struct stat st;
     int64_t before = *size;
-    if (!base_fs_goes_around(fd)) return false;
-    *lost = !base_fs_ask(fd);
+    if (!base_fs_bypasses_cache(fd)) return false;
+    *lost = !base_fs_refresh_size(fd);
     if (fstat(fd, &st) == 0) *size = st.st_size;
     return *size > than && *size != before;
 }
@@ -160,6 +195,10 @@ int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
 
 int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const char *path)
 {
+    int64_t end = at;
+    for (int i = 0; i < n; i++)
+        end += (int64_t)pieces[i].iov_len;
+    if (!base_can_write_to(end)) return base_error_system(NC_EWRITE, "writing", path);
     while (n > 0) {
         int many = n < MOST_PIECES ? n : MOST_PIECES;
         ssize_t done = n == 1 ? pwrite(fd, pieces->iov_base, pieces->iov_len, at)
@@ -181,9 +220,13 @@ int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const cha
     return NC_NOERR;
 }
 
-bool base_write_on(int fd, const void *bytes, size_t n)
+bool base_write_stream(int fd, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        !base_can_write_to((int64_t)st.st_size + (int64_t)n))
+        return false;
     while (n > 0) {
         ssize_t done = write(fd, p, n);
         if (done < 0 && errno == EINTR) continue;
@@ -194,7 +237,7 @@ bool base_write_on(int fd, const void *bytes, size_t n)
     return true;
 }
 
-/* ---- the device, and the length ---- */
+/* ---- syncing and resizing ---- */
 
 int base_sync_data(int fd, const char *path)
 {
@@ -220,7 +263,7 @@ int base_sync_directory(const char *path_of_file)
     int failed;
     base_path_folder(path_of_file, path, sizeof path);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return NC_NOERR; /* not everybody may look */
+    if (fd < 0) return NC_NOERR; /* the directory may not be readable */
     do
         failed = fsync(fd);
     while (failed && errno == EINTR);
@@ -234,13 +277,13 @@ int base_extend(int fd, int64_t size, const char *path)
 {
     struct stat st;
     unsigned char last = 0;
-    if (!base_fs_ask(fd) || fstat(fd, &st) != 0)
-        return base_error_system(NC_EWRITE, "looking at", path);
+    if (!base_fs_refresh_size(fd) || fstat(fd, &st) != 0)
+        return base_error_system(NC_EWRITE, "examining", path);
     if (st.st_size >= (off_t)size) return NC_NOERR;
     if (reserve_last(fd, size))
-        return errno ? base_error_system(NC_EWRITE, "making room in", path) : NC_NOERR;
-    /* ftruncate would cut off what was added since the file was looked at: the last byte
-     * is written, as it is by now. */
+        return errno ? base_error_system(NC_EWRITE, "extending", path) : NC_NOERR;
+    /* ftruncate would remove data added since fstat, so rewrite the last byte instead
+     * with its current value. */
     if (base_read_some(fd, size - 1, &last, 1) < 0)
         return base_error_system(NC_EREAD, "reading", path);
     return base_write_at(fd, size - 1, &last, 1, path);
@@ -249,6 +292,7 @@ int base_extend(int fd, int64_t size, const char *path)
 int base_resize(int fd, int64_t size, const char *path)
 {
     int failed;
+    if (!base_can_write_to(size)) return base_error_system(NC_EWRITE, "resizing", path);
     do
         failed = ftruncate(fd, (off_t)size);
     while (failed && errno == EINTR);
@@ -261,7 +305,8 @@ void base_write_in_place(int fd)
     int flags = 0;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return;
     flags |= FS_NOCOW_FL;
-    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags); /* others refuse, and need not be asked */
+    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags); /* other file systems refuse the flag, which
+                                               * is harmless */
 #else
     (void)fd;
 #endif

@@ -1,5 +1,5 @@
-/* Files by descriptors of the system: the one place that opens, reads and writes them.
- * Transfers are whole, however often the system stops. */
+/* Opens, reads and writes files through descriptors, which no other module does.
+ * Transfers are complete even if signals interrupt them. */
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
@@ -9,66 +9,83 @@
 #include <sys/types.h>
 
 struct iovec;
+struct stat;
 
-/* open(), which waits neither for the other end of a pipe nor for a line, takes no
- * terminal, and is closed in programs that this process starts. Files that are made are
- * this user's alone, or have `rights`. -1: errno says why. */
+/* Open a file with close-on-exec. Do not wait for the other end of a pipe or serial line,
+ * and do not acquire a controlling terminal. New files are private to this user, unless
+ * `rights` is their mode. Return -1 and set errno on error. */
 int base_open(const char *path, int flags);
 int base_open_with(const char *path, int flags, mode_t rights);
 
-/* The same, of a regular file; whatever else is there is EPERM. */
+/* Opens a regular file. Fails with EPERM if it is not regular. */
 int base_open_regular(const char *path, int flags);
 
-/* The same, of this user; anybody else's is EPERM, too. */
+/* Opens a regular file that this user owns. Otherwise fails with EPERM. */
 int base_open_own(const char *path, int flags);
 
-/* Was it opened for reading alone? */
+/* Duplicates a descriptor, with close-on-exec. Returns -1 and sets errno on error. */
+int base_duplicate(int fd);
+
+/* Returns whether a and b describe the same file: device and inode number are equal. */
+bool base_same_file(const struct stat *a, const struct stat *b);
+
+/* Returns whether the path refers to the open file and is not a symbolic link. */
+bool base_has_name(int fd, const char *path);
+
+/* Returns whether the open file is empty. */
+bool base_is_empty(int fd);
+
+/* Records that a name now refers to a different file, and returns NC_EFILE. */
+int base_refuse_other_file(const char *path);
+
+/* Returns whether the descriptor is read-only. */
 bool base_reads_only(int fd);
 
-/* Bytes from a place on, of n those that the file has. -1: errno says why. */
+/* Reads up to n bytes at an offset. Returns the number of bytes, which is less than n
+ * only at the end of the file. Returns -1 and sets errno on error. */
 int64_t base_read_some(int fd, int64_t at, void *bytes, int64_t n);
 
-/* n bytes at a place. Errors, with words that name the file: NC_EREAD, also where it ends
- * before; NC_EWRITE, NC_ENO_SPACE ... */
+/* Transfer n bytes at an offset. Error messages name the file. NC_EREAD, also if the file
+ * is too short; NC_EWRITE, NC_ENO_SPACE ... */
 int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path);
 
-/* Before a pwrite() that ends there, by a descriptor that goes around a node's pages
- * (base_fs_go_around): should it fail, what others have written behind the end that the
- * node knows stays. Not so if *unknown, since there is no fallocate(). False: errno says
- * why not. */
-bool base_reach(int fd, int64_t end, bool *unknown);
+/* Extends the file to `end` before a pwrite() through a descriptor that bypasses the
+ * node's page cache (base_fs_bypass_cache). If the pwrite() then fails, data that other
+ * nodes wrote beyond the end known to this node survive. Sets *unknown if fallocate() is
+ * not supported, so they may not survive. Returns false and sets errno on error. */
+bool base_extend_before_write(int fd, int64_t end, bool *unknown);
 
-/* Pieces of memory, one behind the other in the file; they are changed. NC_EWRITE ... */
+/* Writes a list of memory pieces to consecutive bytes of the file. Modifies the list.
+ * NC_EWRITE ... */
 int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const char *path);
 
-/* n bytes where the descriptor is, as of a pipe or a file that is appended to. False:
- * errno says why. */
-bool base_write_on(int fd, const void *bytes, size_t n);
+/* Writes n bytes at the descriptor's position, for example to a pipe. Returns false and
+ * sets errno on error. */
+bool base_write_stream(int fd, const void *bytes, size_t n);
 
-/* The bytes of a file, and how long it is, are on the device. NC_EWRITE ... */
+/* Syncs the data and the length of a file to the device. NC_EWRITE ... */
 int base_sync_data(int fd, const char *path);
 
-/* The device may begin with what was written there; what fails the sync tells. */
+/* Starts writing a range to the device. The next sync reports any error. */
 void base_write_back(int fd, int64_t at, int64_t n);
 
-/* The names in the directory that a file is in are on the device. NC_EWRITE ... */
+/* Syncs the directory that contains a file. NC_EWRITE ... */
 int base_sync_directory(const char *path_of_file);
 
-/* Makes the file at least `size` (> 0) bytes long. It never gets shorter, and no byte of
- * it another value, whatever other programs add at this moment. NC_EWRITE, NC_ENO_SPACE
- * ... */
+/* Extends the file to at least `size` (> 0) bytes. Never truncates it or changes a byte,
+ * even if other programs extend it concurrently. NC_EWRITE, NC_ENO_SPACE ... */
 int base_extend(int fd, int64_t size, const char *path);
 
 /* Asks the file system to overwrite the blocks of a new, empty file in place. Btrfs would
- * write new blocks each time, and fail when the disk is full. */
+ * otherwise allocate new blocks for each write, which fails when the disk is full. */
 void base_write_in_place(int fd);
 
-/* Makes it that long, and cuts off what is behind: of a file that nobody else has.
- * NC_EWRITE, NC_ENO_SPACE ... */
+/* Sets the length, truncating the file if needed. Only for files that are not used
+ * elsewhere. NC_EWRITE, NC_ENO_SPACE ... */
 int base_resize(int fd, int64_t size, const char *path);
 
-/* Are n (> 0) bytes all zero? In a new file they need not be written. */
+/* Returns whether n (> 0) bytes are all zero. Zeros need not be written to a new file. */
 bool base_is_zero(const void *bytes, int64_t n);
 
 #endif

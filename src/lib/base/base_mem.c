@@ -1,11 +1,11 @@
-/* Counted allocation: a hidden header before each block remembers its size. */
+/* Counted allocation. A hidden header before each block stores its size. */
 #include "base_mem.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As wide as the strictest alignment, so that the user part keeps it. */
+/* Aligning this header as strictly as possible also aligns the memory after it. */
 struct block {
     _Alignas(max_align_t) size_t size;
     bool aside;
@@ -67,7 +67,7 @@ void base_free(void *ptr)
     free(b);
 }
 
-void base_mem_set_aside(void *ptr, bool aside)
+void base_mem_exclude(void *ptr, bool aside)
 {
     if (ptr == NULL) return;
     struct block *b = (struct block *)ptr - 1;
@@ -106,7 +106,7 @@ int64_t base_mem_high_water(void)
     return atomic_load(&high_water);
 }
 
-void base_mem_forget_high_water(void)
+void base_mem_reset_high_water(void)
 {
     atomic_store(&high_water, atomic_load(&in_use));
 }

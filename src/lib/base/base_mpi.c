@@ -1,4 +1,4 @@
-/* MPI error classes to NC_ codes, by a table. */
+/* Converts MPI errors to NC_ codes with a table, and calls functions when MPI ends. */
 #include "base_mpi.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static const struct {
     {MPI_ERR_NO_MEM, NC_ENOMEM},
 };
 
-/* MPI's text of a code or a class, without blanks at its end. */
+/* Returns MPI's text for an error code or class, without trailing blanks. */
 static void text_of_error(int mpi_result, char *text)
 {
     int length = 0;
@@ -28,12 +28,11 @@ static void text_of_error(int mpi_result, char *text)
     text[length] = '\0';
 }
 
-/* What the text of the very code has beyond that of its class: in MPICH the system's
- * words stand behind it in the last line ("Other I/O error Transport endpoint is not
- * connected"). Of a collective call that failed elsewhere only the other process has
- * them:
- * "" then. */
-static const char *own_words(const char *text, const char *of_class)
+/* Returns the part of an error's text that the text of its class does not contain. MPICH
+ * appends the system's message to the last line ("Other I/O error Transport endpoint is
+ * not connected"). If a collective call failed on another process, only that process
+ * knows the message, and the result is "". */
+static const char *error_detail(const char *text, const char *of_class)
 {
     const char *line = strrchr(text, '\n'), *at;
     at = strstr(line == NULL ? text : line, of_class);
@@ -54,7 +53,7 @@ int base_mpi_error(int mpi_result, int otherwise, const char *what)
         for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
             if (classes[i].class == class) code = classes[i].code;
     }
-    const char *more = own_words(all, text);
+    const char *more = error_detail(all, text);
     return base_error_set(code, "%s: %s%s%.400s", what, text, *more == '\0' ? "" : ": ",
                           more);
 }
@@ -110,8 +109,9 @@ static int end_with_mpi(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* MPI frees the attributes of MPI_COMM_SELF before all else, when it can still be used.
- * One for all: of several, each process might have another first. With the lock. */
+/* Attaches an attribute to MPI_COMM_SELF, which MPI_Finalize frees first, while MPI can
+ * still be used. There is only one attribute for all functions, because processes might
+ * delete several attributes in different orders. The caller holds the lock. */
 static bool watch_end(void)
 {
     int key;
@@ -120,7 +120,7 @@ static bool watch_end(void)
         MPI_SUCCESS)
         return false;
     watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
-    (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
+    (void)MPI_Comm_free_keyval(&key); /* the key is freed with the attribute */
     return watching;
 }
 

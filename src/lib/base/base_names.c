@@ -1,12 +1,12 @@
-/* Name table by open addressing; a slot keeps the hash, so that most probes
- * never touch the name itself and growing never needs it. */
+/* A hash table of names with open addressing. Slots store the hash, so most probes need
+ * not access the name, and the table can grow without access to the names. */
 #include "base_names.h"
 
 #include <string.h>
 
 #include "base_mem.h"
 
-enum { EMPTY = 0, REMOVED = -1 }; /* values of slot.mark; an index i is i + 1 */
+enum { EMPTY = 0, REMOVED = -1 }; /* values of slot.mark; otherwise it is the index + 1 */
 
 struct base_names_slot {
     uint32_t hash;
@@ -42,7 +42,8 @@ static uint32_t hash_name(const char *name)
     return (uint32_t)base_hash(name, strlen(name), 0);
 }
 
-/* The slot of the name, or the empty one where it would be. The table has one. */
+/* Returns the slot of the name, or the empty slot in which to add it. The table always
+ * has an empty slot. */
 static struct base_names_slot *seek_slot(const struct base_names *t, const char *name,
                                          uint32_t hash, base_names_text *text,
                                          const void *of)
@@ -73,8 +74,8 @@ static void enter_slot(struct base_names_slot *slots, size_t capacity, uint32_t 
     slots[i] = (struct base_names_slot){.hash = hash, .mark = mark};
 }
 
-/* At a load of at most two thirds. Rehashing drops the removed slots, so adding and
- * removing for ever does not grow the table. */
+/* Limits the load to two thirds. Rehashing drops removed slots, so adding and removing
+ * names repeatedly does not grow the table. */
 int base_names_reserve(struct base_names *t, size_t more)
 {
     if (t->capacity > 0 && (t->used + more) * 3 <= t->capacity * 2) return 0;
@@ -104,8 +105,8 @@ int base_names_add(struct base_names *t, const char *name, int index)
     return 0;
 }
 
-/* Slots of a large table are far from the processor: all of a batch are on their way
- * before the first is looked at. */
+/* Prefetches the slots of a whole batch before it uses the first one, because the slots
+ * of a large table are usually not in the CPU cache. */
 int base_names_add_range(struct base_names *t, int first, int end, base_names_text *text,
                          const void *of)
 {

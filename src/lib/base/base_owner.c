@@ -1,4 +1,4 @@
-/* Who owns a piece of work, and whether it still lives. */
+/* Records the owner of an operation, and determines whether the owner is alive. */
 #define _GNU_SOURCE /* gethostname */
 #include "base_owner.h"
 
@@ -18,7 +18,7 @@
 #include "base_io.h"
 #include "base_names.h"
 
-/* The beginning of a small file of /proc. False: there is none. */
+/* Reads the beginning of a small file in /proc. Returns false if it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     int fd = base_open(path, O_RDONLY);
@@ -40,21 +40,25 @@ static uint64_t boot_of_host(void)
     return base_hash(text, strlen(text), 0);
 }
 
-/* When a process was started, field 22 of its stat (proc(5)), counted behind its name,
- * which may itself hold blanks and parentheses. 0: unknown. */
-static uint64_t start_of(int64_t pid)
+/* Returns the start time of a process, field 22 of its stat file (proc(5)), or 0 if
+ * unknown. Fields are counted from the end of the process's name, which may itself
+ * contain blanks and parentheses. Sets *ended if the process is a zombie, which its
+ * parent has not waited for. */
+static uint64_t start_of(int64_t pid, bool *ended)
 {
     char path[64], text[1024];
+    *ended = false;
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     if (!read_text(path, text, sizeof text)) return 0;
     const char *at = strrchr(text, ')');
+    *ended = at != NULL && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
     for (int field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
 }
 
-/* Two processes that begin in the same nanosecond differ in pid or host, two records of
- * one process in the count. */
+/* Returns a nonzero nonce. Processes that start in the same nanosecond differ in pid or
+ * host, and records that one process creates differ in the count. */
 static uint64_t make_nonce(const struct base_owner *o)
 {
     static atomic_uint_fast64_t count;
@@ -72,13 +76,21 @@ static uint64_t make_nonce(const struct base_owner *o)
 
 void base_owner_set(struct base_owner *o)
 {
+    bool ended;
     *o = (struct base_owner){.boot = boot_of_host(),
                              .pid = getpid(),
-                             .started = start_of(getpid()),
+                             .started = start_of(getpid(), &ended),
                              .since = (int64_t)time(NULL)};
     if (gethostname(o->host, sizeof o->host) != 0) strcpy(o->host, "unknown");
     o->host[sizeof o->host - 1] = '\0';
     o->nonce = make_nonce(o);
+}
+
+uint64_t base_owner_new_nonce(void)
+{
+    struct base_owner o;
+    base_owner_set(&o);
+    return o.nonce;
 }
 
 void base_owner_encode(const struct base_owner *o, unsigned char *bytes)
@@ -93,7 +105,7 @@ void base_owner_encode(const struct base_owner *o, unsigned char *bytes)
     base_put_word(p, o->nonce);
 }
 
-/* Names may go to a terminal. */
+/* Replaces unprintable characters, because names may be printed to a terminal. */
 void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
 {
     const unsigned char *p = bytes + sizeof o->host;
@@ -108,25 +120,27 @@ void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
     o->nonce = base_get_word(&p);
 }
 
-/* This host is known by its boot and its name: many machines are called localhost, and
- * containers on one host have names, and process ids, of their own. */
+/* Identifies the host by boot id and name. Many machines are called localhost, and
+ * containers on one host have the same boot id but their own names and process ids. */
 enum base_alive base_owner_alive(const struct base_owner *o)
 {
     struct base_owner here;
     base_owner_set(&here);
     if (o->boot != here.boot || strcmp(o->host, here.host) != 0) return BASE_ELSEWHERE;
     if (o->pid <= 0 || (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)) return BASE_DEAD;
-    uint64_t started = start_of(o->pid);
+    bool ended;
+    uint64_t started = start_of(o->pid, &ended);
+    if (ended) return BASE_DEAD;
     bool same = started == o->started || started == 0 || o->started == 0;
     return same ? BASE_ALIVE : BASE_DEAD;
 }
 
-bool base_owner_is_me(const struct base_owner *o)
+bool base_owner_is_self(const struct base_owner *o)
 {
     return o->pid == (int64_t)getpid() && base_owner_alive(o) == BASE_ALIVE;
 }
 
-const char *base_owner_words(const struct base_owner *o, char text[160])
+const char *base_owner_describe(const struct base_owner *o, char text[160])
 {
     char when[32] = "an unknown time";
     time_t since = (time_t)o->since;

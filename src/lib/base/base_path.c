@@ -7,8 +7,8 @@
 
 #include "base_mem.h"
 
-/* The directory that a path goes from, with a slash; "" where there is none to be said.
- */
+/* Returns the directory to which a path is relative, with a trailing slash. Returns ""
+ * for an absolute path, or if the directory is unknown. */
 static const char *begin_path(const char *path, char here[PATH_MAX + 1])
 {
     if (*path == '/' || getcwd(here, PATH_MAX) == NULL || *here != '/') return "";

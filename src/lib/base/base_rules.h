@@ -1,42 +1,41 @@
-/* The hints nc_quantize and nc_compress: rules that say what is done with the values of
- * which variables.
+/* The hints nc_quantize and nc_compress: rules for the values of variables.
  *
  *     hint = rule { "/" rule }
  *     rule = ( "none" | mode [ ":" number ] ) [ "@" name { "," name } ]
  *
- * A rule without names is about all variables that no other rule names. A name has no
- * slash in it, so that rules end where they seem to. */
+ * A rule without names applies to all variables that no other rule names. Names contain
+ * no slash, so a slash always separates rules. */
 #ifndef BASE_RULES_H
 #define BASE_RULES_H
 
 #include <stdbool.h>
 
-/* A way to do it, and the largest number that it takes; 0: it takes none. `unsaid` holds
- * where nobody says a number; 0: somebody has to. The first in a list does nothing, a
- * NULL ends it. */
+/* A mode, the maximum value of its number (0 if it takes no number), and the default
+ * number (0 if a number is required). The first mode in a list has no effect. The list
+ * ends with a NULL word. */
 struct base_rule_mode {
     const char *word;
-    int most, unsaid;
+    int most, default_number;
 };
-/* "bitgroom" (digits), "granularbr" (digits), "bitround" (bits), as in netCDF. */
+/* Modes as in netCDF: "bitgroom" (digits), "granularbr" (digits), "bitround" (bits). */
 extern const struct base_rule_mode base_quantize_modes[];
-/* "zstd" (level), "lz4", by enum base_codec. */
+/* Modes, numbered as in enum base_codec: "zstd" (level), "lz4". */
 extern const struct base_rule_mode base_compress_modes[];
 
-/* What a rule says: the place of its mode in the list; 0: none. */
+/* A rule. `mode` is an index in the list of modes; 0 if there is no rule. */
 struct base_rule {
     int mode, number;
     bool named; /* the rule names the variable */
 };
 
-/* Is it such a hint? The empty text is one, without rules. */
+/* Returns whether the hint is valid. An empty string is valid and contains no rules. */
 bool base_rules_check(const struct base_rule_mode *modes, const char *hint);
 
-/* Has it a rule of that mode? */
-bool base_rules_have(const struct base_rule_mode *modes, const char *hint, int mode);
+/* Returns whether the hint contains a rule with this mode. */
+bool base_rules_have_mode(const struct base_rule_mode *modes, const char *hint, int mode);
 
-/* What such a hint says of a variable: the last rule that names it, or else the last one
- * without names; no mode if there is neither. */
+/* Finds the rule for a variable: the last one that names it, else the last one without
+ * names. Sets mode to 0 if neither exists. */
 void base_rules_find(const struct base_rule_mode *modes, const char *hint,
                      const char *name, struct base_rule *found);
 

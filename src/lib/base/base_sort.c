@@ -1,10 +1,11 @@
-/* Sorting by the bytes of a number, those that differ at all, from the last one on. */
+/* Radix sort by the bytes of the key. Skips bytes that are equal in all keys. A few keys
+ * are sorted by insertion. */
 #include "base_sort.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { DIGITS = 256 };
+enum { DIGITS = 256, FEW = 32 };
 
 static void sort_by_byte(const struct base_key *from, struct base_key *to, int64_t n,
                          int shift)
@@ -21,8 +22,23 @@ static void sort_by_byte(const struct base_key *from, struct base_key *to, int64
         to[next[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
+static void insert_in_order(struct base_key *keys, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        struct base_key key = keys[i];
+        int64_t at = i;
+        for (; at > 0 && keys[at - 1].key > key.key; at--)
+            keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
 void base_sort_keys(struct base_key *keys, struct base_key *spare, int64_t n)
 {
+    if (n <= FEW) {
+        insert_in_order(keys, n);
+        return;
+    }
     struct base_key *from = keys, *to = spare;
     uint64_t differ = 0;
     bool ordered = true;

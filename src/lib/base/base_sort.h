@@ -1,4 +1,4 @@
-/* Sorting by numbers, in time that grows with how many there are and no more. */
+/* Sorts by numeric keys in linear time. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -6,11 +6,11 @@
 
 struct base_key {
     uint64_t key;
-    int64_t index; /* the caller's: which one it is of */
+    int64_t index; /* the caller's index of the item with this key */
 };
 
-/* Sorts n keys; equal ones keep their order, so that who sorts by several numbers begins
- * with the least important one. spare has room for as many. */
+/* Sorts n keys. The sort is stable: to sort by several numbers, sort by the least
+ * significant one first. `spare` has space for n keys. */
 void base_sort_keys(struct base_key *keys, struct base_key *spare, int64_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checksums, by xxHash. */
+/* Computes checksums with xxHash. */
 #include "config.h"
 
 #include "base_sum.h"

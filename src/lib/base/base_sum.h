@@ -1,4 +1,4 @@
-/* Checksums: XXH3 of 64 bits, compiled in where configure found xxhash.h. */
+/* 64-bit XXH3 checksums, if configure found xxhash.h. */
 #ifndef BASE_SUM_H
 #define BASE_SUM_H
 
@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Are there any? */
+/* Returns whether checksums are available. */
 bool base_can_sum(void);
 
-/* 0 where there are none. */
+/* Returns the checksum; 0 if unavailable. */
 uint64_t base_sum(const void *bytes, size_t length, uint64_t seed);
 
-/* The same for processors with AVX2 only. */
+/* Like base_sum, but only for processors with AVX2. */
 uint64_t base_sum_avx2(const void *bytes, size_t length, uint64_t seed);
 
 #endif

@@ -1,4 +1,4 @@
-/* The checksum of long stretches once more, compiled for processors with AVX2. */
+/* Computes checksums of long inputs on processors with AVX2. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,4 +1,4 @@
-/* The forms of RFC 3629, section 4. */
+/* Validates UTF-8 according to RFC 3629, section 4. */
 #include "base_utf8.h"
 
 #include <stdbool.h>

@@ -1,11 +1,12 @@
-/* Text in UTF-8. */
+/* UTF-8 validation. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the character at the beginning of a text that ends with a NUL: 1 to 4. 0: they
- * are none, cut off, an overlong form, a surrogate or beyond U+10FFFF. */
+/* Returns the length, 1 to 4, of the character at the beginning of a NUL-terminated text.
+ * Returns 0 if the character is invalid, truncated, overlong, a surrogate or above
+ * U+10FFFF. */
 size_t base_utf8_length(const char *text);
 
 #endif

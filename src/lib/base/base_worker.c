@@ -1,4 +1,4 @@
-/* Worker threads: their life, and how they sleep. */
+/* Starts, wakes and stops worker threads. */
 #include "base_worker.h"
 
 #include <signal.h>
@@ -40,8 +40,8 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* A thread has the signals of the one that makes it. Blocking those of a fault is
- * undefined. */
+/* Threads inherit the signal mask of their creator. Fault signals remain unblocked,
+ * because blocking them is undefined behaviour. */
 static bool create_thread(struct base_thread *t)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -105,7 +105,7 @@ void base_worker_wake_all(struct base_worker *w)
     pthread_cond_broadcast(&w->work);
 }
 
-void base_worker_tell(struct base_worker *w)
+void base_worker_report_done(struct base_worker *w)
 {
     pthread_cond_broadcast(&w->done);
 }

@@ -1,124 +1,98 @@
-/* Values of blobs in frames (blob_frame.h), as doc/formats.md describes the files; known
- * to this room only.
+/* Stores values of blobs in frames (subfile_frame.h). doc/formats.md describes the files.
+ * Private to this module.
  *
- * In a dataset that is framed a blob's values of a record are either in frames of its
- * subfile, or in the master file, all of them: the table of the variable says which. So
- * an element still has one home, and nothing is ever changed within a log, which only
- * grows.
+ * In a dataset with frames, all values of one record of a blob are either in frames of
+ * its subfile or in the master; the variable's table records which. So each element has
+ * exactly one location. A log only grows: nothing in it is overwritten.
  *
- * - Who puts all of its own blob together with the others of its group (blob_pack) makes
- *   frames. The group agrees on how long they are all together, so that each process
- *   knows where its own go; when they are there a chain tells of them, and when that is
- *   there, the place in the table changes. A job that is killed leaves the old values or
- *   the new ones. Where the old ones may be on the device, frames come to the device
- *   first: when the power goes it is the same.
- * - Any other put goes to the master. Where a blob is in frames that is put a part of,
- * all of it goes to the master before, and the place then says so (blob_frames_leave):
- *   under a lock of the subfile, as two processes may want that at once, and who is the
- *   second must not put old values over what the first has put since.
+ * - A process that puts all of its blob, together with its group, makes frames
+ *   (blob_pack). The group agrees on the length of all frames, so that each process knows
+ *   where to write its own. Each process writes its frames, then the chain that lists
+ *   them, then the entry in the table. If the job is killed, either the old values or the
+ *   new ones remain. If the old values may be on the device, the frames are synced before
+ *   the entry is written, so that this also holds after a power failure.
+ * - Any other put goes to the master. If it changes part of a blob that is in frames, the
+ *   whole blob is moved to the master first, and its entry is cleared
+ *   (blob_frames_leave). The subfile is locked meanwhile, because two processes may do
+ *   this at the same time, and the second one must not overwrite newer values of the
+ *   first with old ones.
  *
- * One opening at a time makes frames, as no other may write at the log's end: the one
- * that made the moment (blob_hold.h). What others put goes to the master.
- *
- * What is got is read frame by frame; some are kept, by their place in the log, where
- * nothing else ever comes to lie. Tables are read anew by each call, as others may have
- * put. */
+ * The module subfile reads tables and frames, and caches them. It reads tables again in
+ * each call, because other processes may have put. */
 #ifndef BLOB_FRAMES_H
 #define BLOB_FRAMES_H
 
 #include "blob.h"
-#include "blob_frame.h"
-#include "blob_source.h"
 
-/* ---- blob_table.c: where chains are ---- */
+/* ---- blob_log.c: the group's log ---- */
 
-/* May this opening make frames? The same on all processes of a group. */
+/* Returns whether this opening may make frames; the same in the whole group. */
 static inline bool blob_frames_made(const struct blob *b)
 {
-    return b->facts.framed && b->makes && b->own != NULL;
+    return b->facts.framed && b->base.ds->writable && b->own != NULL;
 }
 
-/* Records of a subfile, as its header is to tell them: bytes of the log, if it has one.
- */
-int64_t blob_frames_records(const struct blob *b, int64_t records);
+/* Returns the record count for the subfile's header. If the subfile has a log, the record
+ * count is the log's size in bytes. */
+static inline int64_t blob_frames_records(const struct blob *b, int64_t records)
+{
+    if (!b->facts.framed) return records;
+    return b->frames.end > 0 || b->own == NULL ? b->frames.end
+                                               : b->own->ds.header.numrecs;
+}
 
-/* Which blob has element pos of a subfile's variable; *first: its first one, *n: how many
- * it has. Errors have words. Local. */
-int blob_frames_find(struct blob *b, struct blob_sub *sub, struct blob_decomp *d,
-                     int64_t pos, int64_t *blob, int64_t *first, int64_t *n);
+/* Adds a page to a variable's table in the group's subfile. Local. NC_ENOMEM. */
+int blob_frames_add_page(struct blob_sub *own, int varid, int level, int64_t page);
 
-/* Where the chain is of a blob's record; the table is read, if this call has not done so.
- * NC_ENOTNC with words. Local. */
-int blob_frames_place(struct blob *b, struct blob_sub *sub, int varid, int64_t record,
-                      int64_t blob, struct blob_place *place);
+/* Returns whether the device may have a record's current values, so that a failure must
+ * not lose them. */
+static inline bool blob_frames_may_be_safe(const struct blob *b, int varid,
+                                           int64_t record)
+{
+    return b->base.ds->header.vars[varid].is_record ? record < b->frames.safe
+                                                    : b->frames.safe > 0;
+}
 
-/* The page of a variable that has the record, as it is now; 0: there is none. Local. */
-int blob_frames_page(struct blob *b, struct blob_sub *sub, int varid, int64_t record,
-                     int64_t *page);
-/* From here on it is there. Local. NC_ENOMEM. */
-int blob_frames_add_page(struct blob *b, struct blob_sub *sub, int varid, int level,
-                         int64_t page);
-
-/* All that is known of a variable's pages, BLOB_LEVELS of them; NULL: nothing. Local. */
-const int64_t *blob_frames_known(const struct blob_sub *sub, int varid);
-
-/* What was read of tables may have changed. Local. */
+/* Marks all cached parts of tables as stale. Local. */
 static inline void blob_frames_forget(struct blob *b)
 {
-    b->frames.turn++;
+    b->frames.cache.turn++;
 }
 
-/* Requests of the log, from `at` on; *region is the caller's to free. NC_ENOMEM. */
-struct blob_log_request {
-    struct region *where;
-    union {
-        struct access_request r;
-        unsigned char
-            room[sizeof(struct access_request) + ACCESS_RAW_SLAB * sizeof(int64_t)];
-    } one;
-};
-int blob_log_request(const struct blob_sub *sub, struct blob_log_request *q,
-                     struct region *where, int64_t n, const void *bytes);
-int blob_log_read(struct blob_sub *sub, int64_t at, void *bytes, int64_t n);
-int blob_log_write(struct blob_sub *sub, int64_t at, const void *bytes, int64_t n);
-
-/* The log of the group's subfile ends where all of it know from here on. */
+/* Agrees in the group on where the log in its subfile ends. */
 int blob_frames_end_all(struct blob *b);
 
-/* Of a dataset that was opened: all it has may be on the devices, and it is compressed as
- * before, where the hint says nothing else. Local. */
+/* Initialises the frames of an opened dataset, all of whose values may already have been
+ * synced. New values are compressed as before unless the hint specifies otherwise.
+ * Local. */
 void blob_frames_opened(struct blob *b);
 
-void blob_frames_free_sub(struct blob_sub *sub);
+/* ---- blob_frames.c: getting values from frames ---- */
 
-/* ---- blob_frames.c: values from frames ---- */
-
-/* Is the element's home the master? Then the part's is, too. Local. */
-int blob_frames_home(struct blob *b, struct blob_decomp *d, int64_t at,
-                     struct blob_part *part);
-/* The same after its blob has left the frames, before a part of it is put. Local. */
+/* If the element is in the master, sets the part's location to the master. Local. */
+int blob_frames_locate(struct blob *b, struct blob_decomp *d, int64_t at,
+                       struct subfile_part *part);
+/* Moves the blob that contains the element from its frames to the master, unless it is
+ * there already. Sets the part's location to the master. Local. */
 int blob_frames_leave(struct blob *b, struct blob_decomp *d, int64_t at,
-                      struct blob_part *part);
+                      struct subfile_part *part);
 
-/* Bytes between two records of a variable in the offsets of a raw request. */
+/* Returns the distance in bytes between records in the offsets of a raw request. */
 int64_t blob_frames_stride(const struct blob *b, const struct blob_sub *sub, int varid);
 
-/* Carries out a raw request, of the master's variable: its offsets are those in the
- * subfile's own, of which each record has the elements of the decomposition. Local. */
+/* Performs a raw request for a variable of the master. Its offsets refer to the subfile's
+ * variable, in which each record has the elements of the decomposition. Local. */
 int blob_frames_get(struct blob *b, struct blob_sub *sub, struct access_request *r);
-
-/* Of checksums: no other dataset has any that are right. */
-uint64_t blob_frames_seed(const struct blob *b);
 
 void blob_frames_free(struct blob *b);
 
-/* ---- blob_pack.c: frames from values ---- */
+/* ---- blob_pack.c: packing values into frames ---- */
 
-/* Puts of variables with a decomposition: what is all of the own blob becomes frames,
- * with that of the other processes of the group; the rest is moved, see blob_move. */
+/* Puts to decomposed variables. The processes of the group pack whole blobs into frames
+ * together; all other requests go through blob_move. */
 int blob_frames_put_all(struct blob *b, struct access_request *const *reqs, int64_t n);
 
-/* How a dataset is compressed; are there such rules, in this build? */
-bool blob_frames_wanted(const struct base_hints *h);
+/* Returns whether the hints contain compression rules that this build supports. */
+bool blob_frames_wanted(const struct hints *h);
 
 #endif

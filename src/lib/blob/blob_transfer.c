@@ -1,72 +1,64 @@
-/* Puts and gets: what is in blobs goes there and nowhere else, each process by itself;
- * the rest goes to the driver below, in whose agreement the number of records is agreed
- * on and whether anybody has a variable to settle. */
+/* Puts and gets. Requests for decomposed variables go only to blobs, and each process
+ * performs its own. The others go to the lower driver, whose agreement also covers the
+ * number of records and whether any process has a variable to decompose. */
 #include "base_error.h"
 #include "base_mem.h"
 #include "blob.h"
-#include "blob_settle.h"
+#include "blob_frames.h"
+#include "blob_decompose.h"
 
-/* A call's requests by where they go. */
+/* The requests of a call, ordered by destination. */
 struct split {
-    struct access_request **list; /* settled ones, the master's, those to be settled */
+    struct access_request **list; /* first those for decomposed variables, then for the
+                                   * master, then for open variables */
     int64_t settled, master, open;
 };
 
-static bool is_open_here(const struct blob *b, const struct access_request *r)
-{
-    return b->state[r->varid] == BLOB_OPEN;
-}
-
-/* Of a put: may it settle a variable? A fill tells nothing of how a program deals its
- * values out. */
+/* Returns whether a put may give its variable a decomposition. Not for a fill, which does
+ * not show how the program distributes its values. */
 static bool settles(const struct blob *b, const struct access_request *r, bool together)
 {
-    return together && b->settles && is_open_here(b, r) && !access_is_fill(r) &&
+    return together && b->settles && b->state[r->varid] == BLOB_OPEN &&
+           !access_is_fill(r) &&
            access_nelems(r, b->base.ds->header.vars[r->varid].ndims) > 0;
 }
 
+/* Splits the requests by destination, or fails all of them. Refuses puts while the first
+ * page may be torn, because their values might not be found later. */
 static int split_requests(const struct blob *b, struct access_request *const *reqs,
-                          int64_t n, bool together, struct split *s)
+                          int64_t n, bool put, bool together, struct split *s)
 {
+    enum { SETTLED, MASTER, OPENED, KINDS };
+    int64_t ends[KINDS] = {0}, at = 0;
+    int err = NC_NOERR;
     *s = (struct split){.list = NULL};
-    if (n == 0) return NC_NOERR;
-    s->list = base_malloc((size_t)n * sizeof(struct access_request *));
-    if (s->list == NULL) return NC_ENOMEM;
-    for (int64_t i = 0; i < n; i++)
-        if (b->state[reqs[i]->varid] > BLOB_OPEN) s->list[s->settled++] = reqs[i];
-    for (int64_t i = 0; i < n; i++)
-        if (b->state[reqs[i]->varid] <= BLOB_OPEN && !settles(b, reqs[i], together))
-            s->list[s->settled + s->master++] = reqs[i];
-    for (int64_t i = 0; i < n; i++)
-        if (settles(b, reqs[i], together))
-            s->list[s->settled + s->master + s->open++] = reqs[i];
-    return NC_NOERR;
-}
-
-/* None of them is carried out, if there is an error. */
-static int refuse_requests(struct access_request *const *reqs, int64_t n, int err)
-{
+    if (put && b->torn)
+        err = base_error_set(NC_EWRITE, "%s: its first page could not be written",
+                             b->base.ds->path);
+    if (err == NC_NOERR && n > 0) {
+        s->list = base_malloc((size_t)n * sizeof(struct access_request *));
+        if (s->list == NULL) err = NC_ENOMEM;
+    }
+    for (int kind = SETTLED; kind < KINDS && s->list != NULL; ends[kind++] = at)
+        for (int64_t i = 0; i < n; i++) {
+            bool known = b->state[reqs[i]->varid] > BLOB_OPEN;
+            int is = known ? SETTLED : settles(b, reqs[i], together) ? OPENED : MASTER;
+            if (is == kind) s->list[at++] = reqs[i];
+        }
+    if (s->list != NULL) err = base_holds(at == n);
+    s->settled = ends[SETTLED];
+    s->master = ends[MASTER] - ends[SETTLED];
+    s->open = ends[OPENED] - ends[MASTER];
+    if (err != NC_NOERR) {
+        base_free(s->list);
+        *s = (struct split){.list = NULL};
+    }
     for (int64_t i = 0; err != NC_NOERR && i < n; i++)
-        access_blame(reqs[i], err);
+        access_set_status(reqs[i], err);
     return err;
 }
 
-/* The records of what was put are there. */
-static void hold(struct blob *b, struct access_request *const *reqs, int64_t n)
-{
-    struct dataset *ds = b->base.ds;
-    for (int64_t i = 0; i < n; i++)
-        if (reqs[i]->status == NC_NOERR || reqs[i]->status == NC_ERANGE)
-            dataset_hold_records(ds, access_records(&ds->header, reqs[i]));
-}
-
-static void touch(struct blob *b, struct access_request *const *reqs, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        b->touched[reqs[i]->varid] = 1;
-}
-
-/* ---- what is counted ---- */
+/* ---- statistics ---- */
 
 static int64_t bytes_of_requests(const struct blob *b, struct access_request *const *reqs,
                                  int64_t n)
@@ -80,7 +72,8 @@ static int64_t bytes_of_requests(const struct blob *b, struct access_request *co
     return bytes;
 }
 
-/* A move to or from subfiles has ended. Their own drivers have no trace. */
+/* Adds a transfer to or from subfiles to the statistics and the trace, because the
+ * subfiles' drivers have no trace. */
 static void note_move(struct blob *b, const struct split *s, bool put,
                       struct trace_span span)
 {
@@ -100,54 +93,47 @@ static void note_master(struct blob *b, const struct split *s, bool put)
     stats->blob_decompositions = b->ndecomps;
 }
 
-/* ---- puts and gets ---- */
-
-/* What failed in subfiles all processes learn of in the dataset's next agreement; that of
- * the group's subfile would tell its processes once more, of a call that went well. */
-static void tell_later(struct blob *b, int own)
+/* Counts the records of values that were put to subfiles, and marks the variables with
+ * values that went to the master. */
+static void note_put(struct blob *b, const struct split *s)
 {
-    if (!dataset_is_own(own)) dataset_owe(b->base.ds, own);
-    if (b->own == NULL) return;
-    dataset_owe(b->base.ds, b->own->ds.failed);
-    b->own->ds.failed = NC_NOERR;
+    struct dataset *ds = b->base.ds;
+    for (int64_t i = 0; i < s->settled; i++)
+        if (s->list[i]->status == NC_NOERR || s->list[i]->status == NC_ERANGE)
+            dataset_raise_records(ds, access_records(&ds->header, s->list[i]));
+    for (int64_t i = s->settled; i < s->settled + s->master; i++)
+        b->touched[s->list[i]->varid] = 1;
 }
 
-/* Settled ones and the master's. What fails in a subfile the others learn of in the
- * agreement below, as of any failure of the file. */
-static int put_known_all(struct blob *b, const struct split *s, int error)
+/* ---- puts and gets ---- */
+
+/* Moves the requests of all processes. The agreement in the lower driver passes errors in
+ * subfiles on to the other processes. Clears the error of the group's subfile, because
+ * otherwise a later call that succeeds would report it again. */
+static int move_split_all(struct blob *b, const struct split *s, bool put, int error)
 {
     struct dataset *ds = b->base.ds;
     int64_t agreed = ds->header.numrecs;
     struct trace_span span = trace_begin(ds->trace);
-    int own = blob_move_all(b, s->list, s->settled, true);
-    note_move(b, s, true, span);
-    hold(b, s->list, s->settled);
-    ds->header.numrecs = agreed; /* until all know */
-    tell_later(b, own);
-    touch(b, s->list + s->settled, s->master);
-    int err = driver_call(b->base.lower, put_all, s->list + s->settled, s->master, error);
-    note_master(b, s, true);
-    return base_error_worse(own, err);
+    int own = put && blob_frames_made(b) ? blob_frames_put_all(b, s->list, s->settled)
+                                         : blob_move_all(b, s->list, s->settled, put);
+    note_move(b, s, put, span);
+    if (put) note_put(b, s);
+    if (put) ds->header.numrecs = agreed; /* not agreed on yet */
+    if (!dataset_is_local_error(own)) dataset_defer_error(ds, own);
+    if (b->own != NULL) {
+        dataset_defer_error(ds, b->own->ds.failed);
+        b->own->ds.failed = NC_NOERR;
+    }
+    struct access_request **master = s->list + s->settled;
+    int err = put ? driver_call(b->base.lower, put_all, master, s->master, error)
+                  : driver_call(b->base.lower, get_all, master, s->master, error);
+    note_master(b, s, put);
+    return base_error_merge(own, err);
 }
 
-/* What has been put may not be found any more: nothing is added to it. */
-static int tell_torn(const struct blob *b)
-{
-    return base_error_set(NC_EWRITE, "%s: its first page could not be written",
-                          b->base.ds->path);
-}
-
-/* Divides what is to be put, or, of all of it, says why not. */
-static int ready_to_put(struct blob *b, struct access_request *const *reqs, int64_t n,
-                        bool together, struct split *s)
-{
-    *s = (struct split){.list = NULL};
-    return refuse_requests(
-        reqs, n, b->torn ? tell_torn(b) : split_requests(b, reqs, n, together, s));
-}
-
-/* What a process tells the others of in a put's agreement. */
-enum { OPEN = 1, FULL }; /* a variable to settle; checksums to write, and perhaps that */
+/* Values that a process contributes to the agreement of a put. */
+enum { OPEN = 1, FULL }; /* it has a variable to decompose; it must write checksums */
 
 int blob_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
@@ -155,20 +141,20 @@ int blob_put_all(struct driver *self, struct access_request *const *reqs, int64_
     struct blob *b = (struct blob *)self;
     struct dataset *ds = self->ds;
     struct split s, again;
-    if (b->torn) (void)blob_commit_all(b, NULL, 0); /* the cause may be gone */
-    int lacking = ready_to_put(b, reqs, n, true, &s);
+    if (b->torn) (void)blob_commit_all(b, NULL, 0); /* retry; the cause may be gone */
+    int lacking = split_requests(b, reqs, n, true, true, &s);
     if (error == NC_NOERR) error = lacking;
-    ds->word[DATASET_WORD_BLOB] = blob_sums_full(b) ? FULL : s.open > 0 ? OPEN : 0;
-    ds->heard[DATASET_WORD_BLOB] = 0;
-    int err = put_known_all(b, &s, error);
-    int64_t heard = ds->heard[DATASET_WORD_BLOB];
-    ds->word[DATASET_WORD_BLOB] = 0;
-    if (heard >= FULL) err = base_error_worse(err, blob_sums_flush_all(b));
+    ds->slots[DATASET_SLOT_BLOB] = blob_sums_full(b) ? FULL : s.open > 0 ? OPEN : 0;
+    ds->agreed_slots[DATASET_SLOT_BLOB] = 0;
+    int err = move_split_all(b, &s, true, error);
+    int64_t heard = ds->agreed_slots[DATASET_SLOT_BLOB];
+    ds->slots[DATASET_SLOT_BLOB] = 0;
+    if (heard >= FULL) err = base_error_merge(err, blob_sums_flush_all(b));
     if (b->settles && heard != 0) {
         struct access_request **open = s.list + s.settled + s.master;
-        blob_settle_all(b, open, s.open);
-        lacking = ready_to_put(b, open, s.open, false, &again);
-        err = base_error_worse(err, put_known_all(b, &again, lacking));
+        blob_decompose_all(b, open, s.open);
+        lacking = split_requests(b, open, s.open, true, false, &again);
+        err = base_error_merge(err, move_split_all(b, &again, true, lacking));
         base_free(again.list);
     }
     base_free(s.list);
@@ -180,46 +166,37 @@ int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_
 {
     struct blob *b = (struct blob *)self;
     struct split s;
-    int lacking = refuse_requests(reqs, n, split_requests(b, reqs, n, false, &s));
-    if (error == NC_NOERR) error = lacking;
-    struct trace_span span = trace_begin(self->ds->trace);
-    int own = blob_move_all(b, s.list, s.settled, false);
-    note_move(b, &s, false, span);
-    tell_later(b, own);
-    int err = driver_call(b->base.lower, get_all, s.list + s.settled, s.master, error);
-    note_master(b, &s, false);
+    int lacking = split_requests(b, reqs, n, false, false, &s);
+    int err = move_split_all(b, &s, false, error == NC_NOERR ? lacking : error);
     base_free(s.list);
-    return base_error_worse(own, err);
+    return err;
+}
+
+static int move_alone(struct blob *b, struct access_request *const *reqs, int64_t n,
+                      bool put)
+{
+    struct split s;
+    int err = split_requests(b, reqs, n, put, false, &s);
+    if (err != NC_NOERR) return err;
+    struct trace_span span = trace_begin(b->base.ds->trace);
+    int own = blob_move(b, s.list, s.settled, put);
+    note_move(b, &s, put, span);
+    if (put) note_put(b, &s);
+    struct access_request **master = s.list + s.settled;
+    if (s.master > 0)
+        err = put ? driver_call(b->base.lower, put, master, s.master)
+                  : driver_call(b->base.lower, get, master, s.master);
+    note_master(b, &s, put);
+    base_free(s.list);
+    return base_error_merge(own, err);
 }
 
 int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    struct blob *b = (struct blob *)self;
-    struct split s;
-    int err = ready_to_put(b, reqs, n, false, &s);
-    if (err != NC_NOERR) return err;
-    struct trace_span span = trace_begin(self->ds->trace);
-    int own = blob_move(b, s.list, s.settled, true);
-    note_move(b, &s, true, span);
-    hold(b, s.list, s.settled);
-    touch(b, s.list + s.settled, s.master);
-    if (s.master > 0) err = driver_call(b->base.lower, put, s.list + s.settled, s.master);
-    note_master(b, &s, true);
-    base_free(s.list);
-    return base_error_worse(own, err);
+    return move_alone((struct blob *)self, reqs, n, true);
 }
 
 int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    struct blob *b = (struct blob *)self;
-    struct split s;
-    int err = refuse_requests(reqs, n, split_requests(b, reqs, n, false, &s));
-    if (err != NC_NOERR) return err;
-    struct trace_span span = trace_begin(self->ds->trace);
-    int own = blob_move(b, s.list, s.settled, false);
-    note_move(b, &s, false, span);
-    if (s.master > 0) err = driver_call(b->base.lower, get, s.list + s.settled, s.master);
-    note_master(b, &s, false);
-    base_free(s.list);
-    return base_error_worse(own, err);
+    return move_alone((struct blob *)self, reqs, n, false);
 }

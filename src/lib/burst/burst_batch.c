@@ -1,5 +1,7 @@
-/* Logged writes on their way to the file: many at a time, in pieces where they are larger
- * than the memory that may be taken. */
+/* Turns logged writes into requests to the layer below, one batch at a time. A walk
+ * selects writes in list order, reads their values from the log into one buffer, and puts
+ * them. A write that exceeds the memory limit is split into pieces, and counts as written
+ * once all of its pieces are. The draining threads also use burst_batch_make. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 
 enum { BATCH_BYTES = 32 << 20, BATCH_WRITES = 1 << 16 };
 
-/* Elements [from, from + n) of a write, which are a box of its slab or runs of it. */
+/* Elements [from, from + n) of a write: a box of its slab, all runs, or part of a run. */
 struct burst_piece {
     struct burst_write *w;
     int64_t from, n;
@@ -17,25 +19,25 @@ struct burst_piece {
 
 int64_t burst_memory(const struct burst *b)
 {
-    int64_t asked = b->base.ds->hints.burst_flush_buffer;
-    return asked > 0 ? asked : BATCH_BYTES;
+    int64_t size = b->base.ds->hints.burst_flush_buffer;
+    return size > 0 ? size : BATCH_BYTES;
 }
 
 void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
 {
     *k = (struct burst_walk){.b = b,
                              .header = &b->base.ds->header,
-                             .writes = b->writes,
+                             .writes = b->list.writes,
                              .vars = vars,
                              .epoch = -1,
-                             .end = b->nwrites,
+                             .end = b->list.n,
                              .limit = burst_memory(b)};
 }
 
 static bool write_is_wanted(const struct burst_walk *k, const struct burst_write *w)
 {
-    bool through = w->written && (w->alone || !k->again);
-    if (!(k->vars & burst_bit(w->varid)) || through) return false;
+    if (!(k->vars & burst_bit(w->varid))) return false;
+    if (w->written && (w->alone || !k->again)) return false;
     if (k->chosen && !w->chosen) return false;
     if (k->contested != NULL && k->contested[w->varid] != k->want_contested) return false;
     return k->epoch < 0 || w->epoch == k->epoch;
@@ -50,12 +52,13 @@ bool burst_walk_ended(struct burst_walk *k)
 
 /* ---- cutting ---- */
 
-/* Elements from `done` on that make a box, most elements: whole rows where they fit. */
+/* Returns the number of elements, at most `most`, in the next box of the slab, which
+ * starts at element `done`. The box consists of whole rows if they fit. */
 static int64_t cut_slab(const struct burst_write *w, int ndims, int64_t done,
                         int64_t most)
 {
     const int64_t *count = w->slab + ndims;
-    int64_t inner = 1; /* elements of one step of dimension i */
+    int64_t inner = 1; /* elements per step in dimension i */
     for (int i = ndims - 1; i >= 0; i--) {
         int64_t index = done / inner % count[i], rest = count[i] - index;
         if (index > 0 || inner * count[i] > most || i == 0) {
@@ -67,7 +70,7 @@ static int64_t cut_slab(const struct burst_write *w, int ndims, int64_t done,
     return 1;
 }
 
-/* The run that holds byte `done` of a raw write, and where in it. */
+/* Returns the run that contains byte *done of a raw write; makes *done relative to it. */
 static int64_t find_run(const struct burst_write *w, int64_t *done)
 {
     int64_t run = 0;
@@ -87,17 +90,18 @@ static int64_t cut_write(const struct cdf_header *h, const struct burst_write *w
     return rest < most ? rest : most;
 }
 
-/* The next piece, if it fits what is left of the batch. */
+/* Cuts the next piece off the walk. Returns false if the piece does not fit into what is
+ * left of the batch, or if the walk has ended. */
 static bool next_piece(struct burst_walk *k, int64_t used, int64_t many,
                        struct burst_piece *p)
 {
     if (burst_walk_ended(k) || many == BATCH_WRITES) return false;
     struct burst_write *w = k->writes[k->i];
     int64_t size = w->flags & BURST_FILL ? 0 : conv_size(w->type);
-    int64_t rest = w->nelems - k->done, room = k->limit - used;
-    if (size > 0 && used > 0 && rest * size > room && rest * size <= k->limit)
+    int64_t rest = w->nelems - k->done, space = k->limit - used;
+    if (size > 0 && used > 0 && rest * size > space && rest * size <= k->limit)
         return false;
-    int64_t most = size == 0 ? INT64_MAX : room / size;
+    int64_t most = size == 0 ? INT64_MAX : space / size;
     if (used > 0 && most < 1) return false;
     *p = (struct burst_piece){w, k->done, cut_write(k->header, w, k->done, most)};
     k->done += p->n;
@@ -130,7 +134,7 @@ int64_t burst_walk_batches(const struct burst_walk *k)
 
 /* ---- values ---- */
 
-/* External values become those of the type in memory, in place. */
+/* Converts external values in place to the type in which they were put. */
 static int make_values_native(void *bytes, int xtype, int type, int64_t n)
 {
     unsigned char scratch[4096], *p = bytes;
@@ -144,27 +148,37 @@ static int make_values_native(void *bytes, int xtype, int type, int64_t n)
     return err;
 }
 
+/* Reads n bytes at `at` from the log that contains a write's values. */
+static int read_log(const struct burst *b, const struct burst_write *w, int64_t at,
+                    void *bytes, int64_t n)
+{
+    base_require(w->source < b->recover.nsources && !(w->flags & BURST_FILL));
+    return w->source < 0 ? burst_log_read(&b->log, at, bytes, n)
+                         : burst_reader_read(b->recover.sources[w->source], at, bytes, n);
+}
+
 int burst_read_values(const struct burst *b, const struct burst_write *w, int xtype,
                       int64_t from, int64_t n, void *bytes)
 {
-    int64_t size = conv_size((enum conv_type)w->type), at = w->data_off + from * size;
-    int err = w->source < 0
-                  ? burst_log_read(&b->log, at, bytes, n * size)
-                  : burst_reader_read(b->sources[w->source], at, bytes, n * size);
+    int64_t size = conv_size((enum conv_type)w->type);
+    base_require(from >= 0 && n > 0 && n <= w->nelems - from);
+    int err = read_log(b, w, w->data_off + from * size, bytes, n * size);
     if (err == NC_NOERR && w->external)
         err = make_values_native(bytes, xtype, w->type, n);
     return err;
 }
 
-/* ---- a batch ---- */
+/* ---- making a batch ---- */
 
 static int collect_pieces(struct burst_walk *k, struct burst_batch *t)
 {
     struct burst_piece p;
     int64_t capacity = 0;
     while (next_piece(k, t->used, t->n, &p)) {
+        int err = base_holds(p.from >= 0 && p.n > 0 && p.n <= p.w->nelems - p.from);
+        if (err != NC_NOERR) return p.w->status = err;
         void *grown = base_grow(t->pieces, &capacity, t->n + 1, sizeof *t->pieces);
-        /* The walk has gone past this piece, and no batch has it. */
+        /* The walk has moved past this piece, which will be in no batch. */
         if (grown == NULL) return p.w->status = NC_ENOMEM;
         t->pieces = grown;
         t->pieces[t->n++] = p;
@@ -175,7 +189,7 @@ static int collect_pieces(struct burst_walk *k, struct burst_batch *t)
     return t->bytes == NULL || t->reqs == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* The box of elements [from, from + n) of a slab, as cut_slab made it. */
+/* Sets `slab` to the box of a piece, whose length cut_slab has chosen. */
 static void fill_slab(const struct burst_piece *p, int ndims, int64_t *slab)
 {
     const struct burst_write *w = p->w;
@@ -191,8 +205,8 @@ static void fill_slab(const struct burst_piece *p, int ndims, int64_t *slab)
     }
 }
 
-/* The fill value as it was when it was put, for all elements: the variable's may be
- * another by now. */
+/* Makes a request that puts the fill value that was valid at the time of the put. The
+ * variable may have a different one by now. */
 static int repeat_fill(struct burst_batch *t, const struct burst_piece *p, int xtype,
                        struct access_request *r)
 {
@@ -217,10 +231,11 @@ static int slab_request(struct burst_batch *t, const struct burst_piece *p,
                                  .strided = p->w->strided,
                                  .mapped = fill};
     fill_slab(p, v->ndims, r->slab + fill);
+    base_require(access_nelems(r, v->ndims) == p->n);
     return fill ? repeat_fill(t, p, v->type, r) : NC_NOERR;
 }
 
-/* The whole of a raw write, or a part of one of its runs. */
+/* Makes a request for a whole raw write or for a part of one run. */
 static int raw_request(struct burst_batch *t, const struct burst_piece *p,
                        struct access_request **made)
 {
@@ -233,6 +248,7 @@ static int raw_request(struct burst_batch *t, const struct burst_piece *p,
     } else {
         int64_t size = conv_size((enum conv_type)w->type), at = p->from * size;
         int64_t run = find_run(w, &at);
+        base_require(run < w->slab[0] && p->n * size <= w->slab[2 + 2 * run] - at);
         region = region_block(w->slab[1 + 2 * run] + at, p->n * size);
     }
     if (r == NULL || region == NULL) {
@@ -247,9 +263,10 @@ static int raw_request(struct burst_batch *t, const struct burst_piece *p,
     return NC_NOERR;
 }
 
-/* Values of one log that follow each other there and in the batch: read with one call. */
+/* Values that one call can read: contiguous both in one log and in the batch. */
 struct stretch {
-    const struct burst_write *w; /* one of those whose values they are; NULL: none */
+    const struct burst_write
+        *w; /* one of the writes with values in it; NULL if it is empty */
     int64_t at, bytes;
     unsigned char *to;
     bool failed;
@@ -260,14 +277,13 @@ static int read_stretch(const struct burst *b, struct stretch *s)
     const struct burst_write *w = s->w;
     if (w == NULL) return NC_NOERR;
     s->w = NULL;
-    int err = w->source < 0
-                  ? burst_log_read(&b->log, s->at, s->to, s->bytes)
-                  : burst_reader_read(b->sources[w->source], s->at, s->to, s->bytes);
+    int err = read_log(b, w, s->at, s->to, s->bytes);
     if (err != NC_NOERR) s->failed = true;
     return err;
 }
 
-/* Has a piece's values read: now, with what comes before, or with what follows. */
+/* Appends a piece's values to the stretch, to be read later, if they are contiguous with
+ * it. Otherwise reads the stretch, and starts a new one or reads the values. */
 static int read_logged_piece(const struct burst_walk *k, const struct burst_piece *p,
                              unsigned char *to, struct stretch *s)
 {
@@ -295,26 +311,27 @@ static int make_batch_request(const struct burst_walk *k, struct burst_batch *t,
                   : slab_request(t, p, &k->header->vars[p->w->varid], &t->reqs[i]);
     struct access_request *r = t->reqs[i];
     if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
+    base_require(*used + piece_bytes(p) <= t->used);
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
     return read_logged_piece(k, p, r->buf, s);
 }
 
-/* Each write takes its pieces' results. One that has no more pieces is through. */
+/* Stores the results of the pieces in their writes, and marks the complete writes. */
 static void record_results(struct burst_walk *k, struct burst_batch *t, int err)
 {
     for (int64_t i = 0; i < t->n; i++) {
         struct burst_write *w = t->pieces[i].w;
         int status = i >= t->made ? err : t->reqs[i]->status;
-        if (status == NC_ERANGE) status = NC_NOERR; /* written all the same */
+        if (status == NC_ERANGE) status = NC_NOERR; /* all values were written */
         if (w->status == NC_NOERR) w->status = status;
         if (t->pieces[i].from + t->pieces[i].n == w->nelems && w->status == NC_NOERR) {
             if (!w->written) k->b->base.ds->stats.burst_drained_bytes += burst_bytes(w);
             w->written = true;
         }
     }
-    burst_note_waiting(&k->b->base.ds->stats);
-    k->b->file_dirty = true;
+    burst_update_waiting(&k->b->base.ds->stats);
+    k->b->commit.dirty = true;
 }
 
 void burst_batch_free(struct burst_batch *t)
@@ -340,11 +357,11 @@ int burst_batch_make(struct burst_walk *k, struct burst_batch *t)
     }
     int last = read_stretch(k->b, &s);
     if (err == NC_NOERR) err = last;
-    if (s.failed) t->made = 0; /* which of them have their values is not known */
+    if (s.failed) t->made = 0; /* it is unknown which requests have got their values */
     return err;
 }
 
-/* It was put with that result. */
+/* Ends a batch. `err` is the result of making it, and `put` the result of putting it. */
 static int end_batch(struct burst_walk *k, struct burst_batch *t, int err, int put)
 {
     if (err == NC_NOERR && put != NC_ERANGE) err = put;
@@ -357,9 +374,9 @@ int burst_walk_put_all(struct burst_walk *k)
 {
     struct burst_batch t = {0};
     int err = burst_batch_make(k, &t);
-    burst_change(k->b); /* still at it */
+    burst_begin_change(&k->b->file); /* renews the note */
     int put = driver_call(k->b->base.lower, put_all, t.reqs, t.made, NC_NOERR);
-    burst_changed(k->b, false);
+    burst_end_change(&k->b->file, false);
     return end_batch(k, &t, err, put);
 }
 
@@ -367,82 +384,14 @@ int burst_walk_put(struct burst_walk *k)
 {
     struct burst_batch t = {0};
     int err = burst_batch_make(k, &t);
-    burst_change(k->b);
+    burst_begin_change(&k->b->file);
     int put = t.made > 0 ? driver_call(k->b->base.lower, put, t.reqs, t.made) : NC_NOERR;
-    burst_changed(k->b, true);
+    burst_end_change(&k->b->file, true);
     return end_batch(k, &t, err, put);
 }
 
-/* ---- what failed ---- */
-
-static void describe_piece(const struct burst *b, const struct burst_write *w, char *text,
-                           size_t size)
+void burst_mark_unwritten(struct burst *b, struct burst_write *w)
 {
-    const struct cdf_var *v = &b->base.ds->header.vars[w->varid];
-    int n = snprintf(text, size, "'%s'", v->name);
-    for (int i = 0; !(w->flags & BURST_RAW) && i < v->ndims && n < (int)size; i++)
-        n += snprintf(text + n, size - (size_t)n, "%s%lld+%lld%s", i == 0 ? "[" : ",",
-                      (long long)w->slab[i], (long long)w->slab[v->ndims + i],
-                      i == v->ndims - 1 ? "]" : "");
-    if ((w->flags & BURST_RAW) && n < (int)size)
-        snprintf(text + n, size - (size_t)n, "[bytes %lld to %lld of the file]",
-                 (long long)w->low, (long long)w->high - 1);
-}
-
-/* A line for each to the report, if there is one. */
-static void report_lost(const struct burst *b, const struct burst_write *w)
-{
-    char what[400], line[800];
-    if (b->base.ds->hints.report == BASE_REPORT_NONE) return;
-    describe_piece(b, w, what, sizeof what);
-    snprintf(line, sizeof line, "not in the file: %s (%s); the log is %s", what,
-             base_error_name(w->status), b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
-    trace_stats_tell(b->base.ds, line);
-}
-
-/* Where those are told that fail: as many as the words of an error have room for. */
-struct names {
-    char text[600];
-    size_t used;
-    long long named, all;
-};
-
-static void name_failed(const struct burst *b, const struct burst_write *w,
-                        struct names *n)
-{
-    char what[400];
-    n->all++;
-    report_lost(b, w);
-    describe_piece(b, w, what, sizeof what);
-    if (n->all > n->named + 1 || n->used + strlen(what) + 2 > sizeof n->text) return;
-    n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%s",
-                                n->used > 0 ? " " : "", what);
-    n->named++;
-}
-
-void burst_walk_forgive(struct burst *b)
-{
-    for (int64_t i = 0; i < b->nwrites; i++)
-        b->writes[i]->status = NC_NOERR;
-}
-
-int burst_walk_report(struct burst *b)
-{
-    struct names n = {.used = 0};
-    char more[80] = "";
-    int first = NC_NOERR;
-    for (int64_t i = 0; i < b->nwrites; i++) {
-        struct burst_write *w = b->writes[i];
-        if (first == NC_NOERR) first = w->status;
-        if (first != NC_NOERR) burst_unwrite(b, w); /* it has to follow what failed */
-        if (w->status != NC_NOERR) name_failed(b, w, &n);
-    }
-    if (first == NC_NOERR) return first;
-    burst_note_waiting(&b->base.ds->stats);
-    if (n.all > n.named)
-        snprintf(more, sizeof more, " and %lld more, which nc_report names",
-                 n.all - n.named);
-    return base_error_set(
-        first, "%lld logged writes are not in the file: %s%s; the log is %s", n.all,
-        n.text, more, b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
+    if (w->written) b->base.ds->stats.burst_drained_bytes -= burst_bytes(w);
+    w->written = false;
 }

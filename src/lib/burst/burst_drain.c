@@ -1,72 +1,147 @@
-/* Draining: all processes together, in rounds of batches that fit the memory that may be
- * taken; or what one process has logged, alone. */
+/* Drains the log. Before a collective drain, the processes agree on what must be drained.
+ * A variable is contested if writes of different epochs by several processes may overlap
+ * in it (burst_conflicts.c). Uncontested variables are drained first, in rounds of one
+ * batch per process. Contested ones follow, epoch by epoch, so that the later call takes
+ * precedence; this includes writes that a thread has already written. An independent
+ * drain writes this process's log in order. Failed writes stay listed. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base_error.h"
 #include "base_mem.h"
 #include "burst.h"
+#include "burst_reader.h"
+#include "burst_pool.h"
 
-/* What the processes find out before they drain. */
+/* ---- failed writes ---- */
+
+/* Clears the results of earlier attempts. */
+static void clear_status(struct burst *b)
+{
+    for (int64_t i = 0; i < b->list.n; i++)
+        b->list.writes[i]->status = NC_NOERR;
+}
+
+static void describe_region(const struct burst *b, const struct burst_write *w,
+                            char *text, size_t size)
+{
+    const struct cdf_var *v = &b->base.ds->header.vars[w->varid];
+    int n = snprintf(text, size, "'%s'", v->name);
+    for (int i = 0; !(w->flags & BURST_RAW) && i < v->ndims && n < (int)size; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s%lld+%lld%s", i == 0 ? "[" : ",",
+                      (long long)w->slab[i], (long long)w->slab[v->ndims + i],
+                      i == v->ndims - 1 ? "]" : "");
+    if ((w->flags & BURST_RAW) && n < (int)size)
+        snprintf(text + n, size - (size_t)n, "[bytes %lld to %lld of the file]",
+                 (long long)w->low, (long long)w->high - 1);
+}
+
+/* Reports all of this process's writes that have failed since clear_status, and marks
+ * them and all later ones as not written. Returns the first error, or `err`. */
+static int report_failed(struct burst *b, int err)
+{
+    const char *log = b->log.meta_fd >= 0       ? b->log.meta_path
+                      : b->recover.nchecked > 0 ? burst_reader_path(b->recover.checked[0])
+                                                : "gone";
+    char names[600] = "", what[400], line[800], more[80] = "", why[300];
+    size_t used = 0;
+    long long all = 0, named = 0; /* `named` counts those that fit into the message */
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < b->list.n; i++) {
+        struct burst_write *w = b->list.writes[i];
+        if (first == NC_NOERR) first = w->status;
+        if (first != NC_NOERR)
+            burst_mark_unwritten(b, w); /* it must come after the write that failed */
+        if (w->status == NC_NOERR) continue;
+        describe_region(b, w, what, sizeof what);
+        if (all++ == named && used + strlen(what) + 2 <= sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used > 0 ? " " : "", what);
+            named++;
+        }
+        if (b->base.ds->hints.report == HINTS_REPORT_NONE) continue;
+        snprintf(line, sizeof line, "not written to the file: %s (%s); the log is %s",
+                 what, base_error_name(w->status), log);
+        trace_stats_add_line(b->base.ds, line);
+    }
+    if (first == NC_NOERR) return err;
+    burst_update_waiting(&b->base.ds->stats);
+    if (all > named)
+        snprintf(more, sizeof more, " and %lld more, which nc_report lists", all - named);
+    snprintf(why, sizeof why, "%s", base_error_detail(first));
+    return base_error_set(
+        first,
+        "%lld logged writes could not be written to the file: %s%s; the log is %s%s%s",
+        all, names, more, log, *why == '\0' ? "" : "; the first error: ", why);
+}
+
+/* On a file system with delayed writes (file_coherence.c), an error does not show which
+ * writes were lost. Repeats all except those put in independent mode (burst_commit.c). */
+static void mark_all_unwritten(struct burst *b)
+{
+    for (int64_t i = 0; i < b->list.n; i++)
+        if (!b->list.writes[i]->alone) burst_mark_unwritten(b, b->list.writes[i]);
+    burst_update_waiting(&b->base.ds->stats);
+}
+
+/* ---- collective drains ---- */
+
+/* The agreed plan of a drain: maxima, except that `from` is a minimum. */
 struct plan {
-    int64_t waiting;  /* writes that are not in the file, of the process with most */
-    int64_t logged;   /* those that are known at all */
-    int64_t from, to; /* epochs */
+    int64_t waiting;  /* number of writes that are not in the file */
+    int64_t logged;   /* number of listed writes */
+    int64_t from, to; /* first and last epoch */
     int64_t batches;
-    int error;
 };
 
-static void survey(const struct burst *b, uint64_t vars, struct plan *p)
+static int agree_on_plan_all(struct burst *b, uint64_t vars, bool chosen, struct plan *p,
+                             int *failed)
 {
+    struct burst_walk k;
     *p = (struct plan){.from = INT64_MAX, .to = -1};
-    for (int64_t i = 0; i < b->nwrites; i++) {
-        const struct burst_write *w = b->writes[i];
+    for (int64_t i = 0; i < b->list.n; i++) {
+        const struct burst_write *w = b->list.writes[i];
         if (!(vars & burst_bit(w->varid))) continue;
         p->logged++;
         p->waiting += !w->written;
         if (w->epoch < p->from) p->from = w->epoch;
         if (w->epoch > p->to) p->to = w->epoch;
     }
-}
-
-static int agree_on_plan_all(struct burst *b, uint64_t vars, bool chosen, struct plan *p,
-                             int *failed)
-{
-    struct burst_walk k;
-    survey(b, vars, p);
     burst_walk_start(&k, b, vars);
     k.chosen = chosen;
-    p->batches = burst_walk_batches(&k);
-    int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, p->batches};
+    int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, burst_walk_batches(&k)};
     int err = dataset_agree_all(b->base.ds, NC_NOERR, failed, all, 5);
-    *p = (struct plan){all[0], all[1], -all[2], all[3], all[4], err};
+    *p = (struct plan){all[0], all[1], -all[2], all[3], all[4]};
     return err;
 }
 
-/* Rounds of batches, of all processes together. */
+/* Puts this number of batches on all processes together. Returns the first error. */
 static int drain_rounds_all(struct burst_walk *k, int64_t batches)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < batches; i++) {
         int err = burst_walk_put_all(k);
         if (first == NC_NOERR) first = err;
-        if (k->b->progress != NULL) k->b->progress(k->b, i + 1, batches);
+        if (k->b->drain.progress != NULL) k->b->drain.progress(k->b, i + 1, batches);
     }
-    return first;
+    bool ended = burst_walk_ended(k);
+    return first != NC_NOERR ? first : base_holds(ended);
 }
 
-/* How many rounds the walk takes of the process that needs most. */
+/* Sets *batches to the largest number of batches that any process needs. */
 static int agree_on_rounds_all(struct burst_walk *k, int64_t *batches)
 {
     *batches = burst_walk_batches(k);
     return dataset_agree_all(k->b->base.ds, NC_NOERR, NULL, batches, 1);
 }
 
-/* The next epoch after `epoch` in which any process has a write of a contested variable.
- */
+/* Sets *epoch to the next epoch in which any process wrote to a contested variable. */
 static int next_epoch_all(struct burst *b, const unsigned char *contested, uint64_t vars,
                           int64_t *epoch)
 {
     int64_t next = INT64_MAX;
-    for (int64_t i = 0; i < b->nwrites; i++) {
-        const struct burst_write *w = b->writes[i];
+    for (int64_t i = 0; i < b->list.n; i++) {
+        const struct burst_write *w = b->list.writes[i];
         if ((vars & burst_bit(w->varid)) && contested[w->varid] && w->epoch > *epoch &&
             w->epoch < next)
             next = w->epoch;
@@ -77,8 +152,7 @@ static int next_epoch_all(struct burst *b, const unsigned char *contested, uint6
     return err;
 }
 
-/* Contested variables: everything that is known, written before or not, one epoch after
- * the other. */
+/* Writes contested variables epoch by epoch, including values already in the file. */
 static int drain_in_order_all(struct burst *b, uint64_t vars,
                               const unsigned char *contested)
 {
@@ -99,8 +173,8 @@ static int drain_in_order_all(struct burst *b, uint64_t vars,
     return err != NC_NOERR ? err : first;
 }
 
-static int drain_the_rest_all(struct burst *b, uint64_t vars, bool chosen,
-                              const unsigned char *contested, int64_t batches)
+static int drain_uncontested_all(struct burst *b, uint64_t vars, bool chosen,
+                                 const unsigned char *contested, int64_t batches)
 {
     struct burst_walk k;
     burst_walk_start(&k, b, vars);
@@ -110,116 +184,89 @@ static int drain_the_rest_all(struct burst *b, uint64_t vars, bool chosen,
     return err == NC_NOERR ? drain_rounds_all(&k, batches) : err;
 }
 
-/* Are there writes that failed? */
-static int own_result(struct burst *b, int err)
-{
-    int failed = burst_walk_report(b);
-    return failed != NC_NOERR ? failed : err;
-}
-
-/* Where writes are late (file_late.c) an error says no more than that some did not get
- * there. They are put again, but for those that never may be: see burst_retire.c. */
-static void doubt(struct burst *b)
-{
-    for (int64_t i = 0; i < b->nwrites; i++)
-        if (!b->writes[i]->alone) burst_unwrite(b, b->writes[i]);
-    burst_note_waiting(&b->base.ds->stats);
-}
-
-/* What is logged, on any process. An error on all, or on none. */
+/* Drains what the processes have logged. Returns an error on all processes or on none. */
 static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
                             const struct plan *p)
 {
     unsigned char *contested = NULL;
-    int told, err = NC_NOERR;
-    burst_change(b);
+    int failed, err = NC_NOERR;
+    burst_begin_change(&b->file);
     if (p->from < p->to && b->base.ds->nprocs > 1)
         err = burst_contested_all(b, vars, &contested);
     if (err == NC_NOERR && p->waiting > 0)
-        err = drain_the_rest_all(b, vars, chosen, contested, p->batches);
+        err = drain_uncontested_all(b, vars, chosen, contested, p->batches);
     if (contested != NULL) {
         int ordered = drain_in_order_all(b, vars, contested);
         if (err == NC_NOERR) err = ordered;
     }
     base_free(contested);
-    int whole = burst_whole_all(b);
-    if (err == NC_NOERR) err = whole;
-    /* Known everywhere: nobody goes on while another still writes. */
-    err = dataset_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
-    if (err == NC_NOERR) err = told;
+    int flushed = burst_flush_change_all(&b->file, b->base.lower);
+    if (err == NC_NOERR) err = flushed;
+    /* All processes must know the result before any continues: others may still be
+     * writing. */
+    err = dataset_concur_all(b->base.ds, report_failed(b, err), &failed, NULL, 0);
+    if (err == NC_NOERR) err = failed;
     if (err == NC_NOERR)
-        burst_forget(b, vars);
+        burst_list_remove(&b->list, vars);
     else
-        doubt(b);
-    burst_changed(b, b->base.ds->rank == 0);
+        mark_all_unwritten(b);
+    burst_end_change(&b->file, b->base.ds->rank == 0);
     return err;
 }
 
-static int drain_all(struct burst *b, uint64_t vars, bool chosen)
+int burst_drain_all(struct burst *b, uint64_t vars, bool chosen)
 {
     struct plan p;
     int failed;
     struct trace_span span = trace_begin(b->base.ds->trace);
-    burst_pool_pause(b->pool);
-    burst_walk_forgive(b);
+    burst_pool_pause(b->drain.pool);
+    clear_status(b);
     int err = agree_on_plan_all(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0) err = drain_logged_all(b, vars, chosen, &p);
-    burst_pool_go_on(b->pool);
+    burst_pool_resume(b->drain.pool);
     trace_end(b->base.ds->trace, TRACE_DRAIN, span);
     return err != NC_NOERR ? err : failed;
 }
 
-int burst_drain_all(struct burst *b, uint64_t vars)
-{
-    return drain_all(b, vars, false);
-}
+/* ---- independent drains ---- */
 
-int burst_drain_chosen_all(struct burst *b, uint64_t vars)
+/* Writes everything that the walk selects, then resumes the paused threads. Local. */
+static int drain_walk(struct burst_walk *k)
 {
-    return drain_all(b, vars, true);
-}
-
-static bool touches(const struct burst_write *w, int64_t low, int64_t high)
-{
-    return w->low < high && w->high > low;
-}
-
-/* All of a walk, by this process alone. The threads are paused. */
-static int walk_alone(struct burst_walk *k)
-{
+    struct burst *b = k->b;
     int first = NC_NOERR;
-    burst_walk_forgive(k->b);
-    burst_change(k->b);
+    clear_status(b);
+    burst_begin_change(&b->file);
     while (!burst_walk_ended(k)) {
         int err = burst_walk_put(k);
         if (first == NC_NOERR) first = err;
     }
-    int whole = burst_whole(k->b);
-    if (whole != NC_NOERR) doubt(k->b);
-    if (first == NC_NOERR) first = whole;
-    burst_changed(k->b, true);
-    return own_result(k->b, first);
+    int flushed = burst_flush_change(&b->file, b->base.lower);
+    if (flushed != NC_NOERR) mark_all_unwritten(b);
+    if (first == NC_NOERR) first = flushed;
+    burst_end_change(&b->file, true);
+    first = report_failed(b, first);
+    burst_pool_resume(b->drain.pool);
+    return first;
 }
 
 int burst_drain_alone(struct burst *b, int64_t low, int64_t high)
 {
     struct burst_walk k;
-    burst_pool_pause(b->pool);
+    burst_pool_pause(b->drain.pool);
     burst_walk_start(&k, b, BURST_ALL);
-    while (k.end > 0 && !touches(b->writes[k.end - 1], low, high))
-        k.end--;
-    int err = walk_alone(&k);
-    burst_pool_go_on(b->pool);
-    return err;
+    for (; k.end > 0; k.end--) {
+        const struct burst_write *w = b->list.writes[k.end - 1];
+        if (w->low < high && w->high > low) break;
+    }
+    return drain_walk(&k);
 }
 
 int burst_drain_chosen_alone(struct burst *b)
 {
     struct burst_walk k;
-    burst_pool_pause(b->pool);
+    burst_pool_pause(b->drain.pool);
     burst_walk_start(&k, b, BURST_ALL);
     k.chosen = true;
-    int err = walk_alone(&k);
-    burst_pool_go_on(b->pool);
-    return err;
+    return drain_walk(&k);
 }

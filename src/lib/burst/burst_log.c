@@ -1,12 +1,15 @@
-/* The writer. Values go to the data log with one pwritev; the entry is stored into a
- * mapped window of the metadata log, which is as safe from a killed process as a write
- * is, and costs no system call. Its blocks are reserved first, so that a full device is
- * an error of posix_fallocate and never a signal.
+/* Writes logs. A put appends its values to the data log with one pwritev. It stores the
+ * entry to a mapped window of the metadata log: such a store needs no system call, but
+ * like a write it survives if the process is killed. Last, it writes a commit record that
+ * counts the entry. The blocks of a window are reserved before it is mapped, so a full
+ * device makes posix_fallocate fail rather than raise a signal.
  *
- * Not all file systems keep what they have reserved for that: Btrfs takes new blocks when
- * bytes are stored a second time, and others have their pages from a server. There a
- * store may end the program by SIGBUS, and what is stored in memory is written, too. */
+ * Not all file systems use the blocks that they have reserved: Btrfs allocates new ones
+ * when bytes are overwritten, and others fetch pages from a server. There a store could
+ * raise SIGBUS. So private memory replaces the mapping, and each store is followed by a
+ * write to the file. */
 #define _GNU_SOURCE /* mkostemp */
+#define XXH_INLINE_ALL
 #include "burst_log.h"
 
 #include <errno.h>
@@ -16,7 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base_error.h"
 #include "base_fs.h"
@@ -24,21 +29,22 @@
 #include "base_lock.h"
 #include "base_mem.h"
 #include "base_owner.h"
+#include "base_require.h"
 #include "base_sum.h"
 #include "burst_holder.h"
 
 enum {
-    DATA_BEGIN = 8,    /* of the data log: behind its magic */
-    MOST_PIECES = 1024 /* of one system call */
+    DATA_BEGIN = 8,    /* offset of the first value in the data log, after its magic */
+    MOST_PIECES = 1024 /* maximum per system call */
 };
 
 void burst_log_init(struct burst_log *l)
 {
     memset(l, 0, sizeof *l);
-    l->meta_fd = l->data_fd = l->kept_fd = -1;
+    l->meta_fd = l->data_fd = l->spill.fd = -1;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static int set_paths(struct burst_log *l, const char *path)
 {
@@ -51,19 +57,19 @@ static int set_paths(struct burst_log *l, const char *path)
     return NC_NOERR;
 }
 
-/* Reserves the blocks: what is stored there later cannot fail. */
+/* Reserves blocks for n bytes, so that stores to them cannot fail. */
 static int reserve_blocks(struct burst_log *l, int64_t at, int64_t n)
 {
-    int rc;
-    do
-        rc = posix_fallocate(l->meta_fd, at, n);
-    while (rc == EINTR);
+    int rc = EINTR;
+    while (rc == EINTR)
+        rc = base_can_write_to(at + n) ? posix_fallocate(l->meta_fd, at, n) : EFBIG;
     errno = rc;
     return rc == 0 ? NC_NOERR
-                   : base_error_system(NC_EWRITE, "reserving room in", l->meta_path);
+                   : base_error_system(NC_EWRITE, "reserving space in", l->meta_path);
 }
 
-/* n bytes of the metadata log, or of memory that is written there; NULL, with words. */
+/* Maps n bytes of the metadata log or, if the file is not mapped, allocates memory whose
+ * contents store() writes to the file. Returns NULL on error. */
 static unsigned char *map(const struct burst_log *l, int64_t at, size_t n)
 {
     int flags = l->mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
@@ -74,7 +80,7 @@ static unsigned char *map(const struct burst_log *l, int64_t at, size_t n)
     return NULL;
 }
 
-/* What was put into memory at `from` is in the file. */
+/* Writes n bytes of memory at `from` to the file, unless the memory is mapped from it. */
 static int store(struct burst_log *l, int64_t at, const unsigned char *from, int64_t n)
 {
     if (l->mapped) return NC_NOERR;
@@ -85,7 +91,7 @@ static int store(struct burst_log *l, int64_t at, const unsigned char *from, int
 
 static int map_head(struct burst_log *l)
 {
-    l->mapped = base_fs_maps(l->meta_fd);
+    l->mapped = base_fs_can_map(l->meta_fd);
     l->head_size = (size_t)l->header.entry_begin;
     l->head = map(l, 0, l->head_size);
     return l->head == NULL ? NC_EFILE : NC_NOERR;
@@ -97,19 +103,24 @@ static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
            copy * BURST_SLOT_BYTES;
 }
 
-/* The copies take turns, and two of them suffice: one is written at a time, and always
- * the older one, so that a process that is killed leaves one half written at most. Its
- * checksum shows that, and the other one is whole and says what held before. The page may
- * go to the device at any time, with either copy in either state: so no copy says what is
- * not true yet of the entries before it, nor that they are on the device before they are
- * (burst_log_synced). What does away with entries is in both copies before it is relied
- * on (write_both): else the older one, if it alone came through a power cut, would bring
- * them back. */
+/* Writes a commit record. Two copies suffice:
+ * 1. Only the older copy is overwritten, so a process that is killed leaves at most one
+ *    torn copy. Its checksum reveals that, and the other copy has the previous state.
+ * 2. The page may reach the device at any time, with each copy in its old or new state.
+ *    So a copy must never claim anything about entries that is not true yet, in
+ *    particular that they are on the device (burst_log_synced).
+ * 3. A state that discards entries is written to both copies before anything relies on it
+ *    (write_both). Otherwise a power cut that left only the older copy would bring the
+ *    entries back. */
 static int write_slot(struct burst_log *l)
 {
+    base_require(l->slot >= 0 && l->slot < l->header.nslots);
+    base_require(l->commit.drained <= l->commit.count);
+    base_require(l->commit.synced <= l->commit.count);
     l->turn ^= 1;
     unsigned char *at = slot_copy(l, l->turn);
-    atomic_thread_fence(memory_order_release); /* the entries before what counts them */
+    atomic_thread_fence(
+        memory_order_release); /* entries are stored before the record that counts them */
     burst_encode_slot(&l->commit, l->header.token, at);
     atomic_thread_fence(memory_order_release);
     return store(l, at - l->head, at, BURST_SLOT_BYTES);
@@ -126,14 +137,14 @@ void burst_log_note(struct burst_log *l, struct burst_note note)
     if (l->head == NULL) return;
     note.serial = l->note.serial + 1;
     l->note = note;
-    atomic_thread_fence(memory_order_release); /* it is there before the file changes */
+    atomic_thread_fence(memory_order_release); /* stored before the file changes */
     unsigned char *at = slot_copy(l, BURST_SLOT_COPIES + note.serial % BURST_SLOT_COPIES);
     burst_encode_note(&note, l->header.token, at);
     (void)store(l, at - l->head, at, BURST_SLOT_BYTES);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Who has not joined has not changed the file either. */
+/* Initializes a commit record and its notes, which are valid even if no process joins. */
 static void start_slot(struct burst_log *l, int64_t rank)
 {
     l->commit = (struct burst_slot){.rank = rank};
@@ -143,30 +154,26 @@ static void start_slot(struct burst_log *l, int64_t rank)
         burst_log_note(l, (struct burst_note){.changing = 0});
 }
 
-/* Ours, and those of processes that will join. */
-static void start_slots(struct burst_log *l)
-{
-    for (l->slot = (int)l->header.nslots - 1; l->slot > 0; l->slot--)
-        start_slot(l, -1);
-    start_slot(l, l->header.rank_id);
-}
-
-/* A complete log under another name first, on the device: there is never half of one,
- * not after a power cut either. */
+/* Writes and syncs a complete head under a temporary name, and then renames the file. So
+ * an incomplete log never exists, not even after a power cut. */
 static int write_new_head(struct burst_log *l, const char *temporary)
 {
-    size_t room = sizeof(struct burst_header) + 4096;
-    unsigned char *bytes = base_calloc(1, room);
+    size_t capacity = sizeof(struct burst_header) + 4096;
+    unsigned char *bytes = base_calloc(1, capacity);
     if (bytes == NULL) return NC_ENOMEM;
-    size_t length = burst_encode_header(&l->header, bytes, room);
+    size_t length = burst_encode_header(&l->header, bytes, capacity);
     int err = length == 0 ? NC_EBADLOG : NC_NOERR;
+    if (err == NC_NOERR) err = base_holds((int64_t)length <= l->header.slots_begin);
+    if (err == NC_NOERR) err = base_holds(burst_holder_at(&l->header) > 0);
     if (err == NC_NOERR) err = reserve_blocks(l, 0, l->header.entry_begin);
     if (err == NC_NOERR)
         err = base_write_at(l->meta_fd, 0, bytes, (int64_t)length, temporary);
     if (err == NC_NOERR) err = map_head(l);
     if (err == NC_NOERR) {
         memcpy(l->head, bytes, length);
-        start_slots(l);
+        for (l->slot = (int)l->header.nslots - 1; l->slot > 0; l->slot--)
+            start_slot(l, -1); /* for a process that will join */
+        start_slot(l, l->header.rank_id);
         burst_holder_start(l->head, &l->header, l->meta_fd);
         err = store(l, 0, l->head, l->header.entry_begin);
     }
@@ -183,15 +190,15 @@ static int make_files(struct burst_log *l)
     int flags = O_RDWR | O_CREAT | O_EXCL;
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", l->meta_path) >=
         sizeof temporary)
-        return base_error_set(NC_EFILE, "a log's path is too long");
+        return base_error_set(NC_EFILE, "the path of the log is too long");
     l->meta_fd = base_open(temporary, flags);
-    if (l->meta_fd < 0) return base_error_system(NC_EFILE, "making", temporary);
+    if (l->meta_fd < 0) return base_error_system(NC_EFILE, "creating", temporary);
     base_write_in_place(l->meta_fd);
     int err = NC_NOERR;
     if (base_lock_whole(l->meta_fd, false) == BASE_BUSY)
         err = base_error_system(NC_EFILE, "locking", temporary);
     if (err == NC_NOERR && (l->data_fd = base_open(l->data_path, flags)) < 0)
-        err = base_error_system(NC_EFILE, "making", l->data_path);
+        err = base_error_system(NC_EFILE, "creating", l->data_path);
     if (err == NC_NOERR)
         err = base_write_at(l->data_fd, 0, "PnetCDF1", DATA_BEGIN, l->data_path);
     if (err == NC_NOERR) err = write_new_head(l, temporary);
@@ -199,6 +206,24 @@ static int make_files(struct burst_log *l)
     if (err != NC_NOERR) unlink(temporary);
     if (err == NC_NOERR) err = base_sync_directory(l->meta_path);
     return err;
+}
+
+/* Sets `file` to the device and inode of the file open as `fd`. */
+static int identify(int fd, const char *path, int64_t file[2])
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) return base_error_system(NC_EFILE, "examining", path);
+    file[0] = (int64_t)st.st_dev;
+    file[1] = (int64_t)st.st_ino;
+    return NC_NOERR;
+}
+
+static int check_file(int fd, const char *path, const int64_t made[2])
+{
+    int64_t file[2] = {0, 0};
+    int err = identify(fd, path, file);
+    if (err != NC_NOERR || (file[0] == made[0] && file[1] == made[1])) return err;
+    return base_refuse_other_file(path);
 }
 
 int burst_log_create(struct burst_log *l, const char *path, const struct burst_header *h,
@@ -210,6 +235,8 @@ int burst_log_create(struct burst_log *l, const char *path, const struct burst_h
     l->space = l->shared ? space : &l->own;
     int err = set_paths(l, path);
     if (err == NC_NOERR) err = make_files(l);
+    if (err == NC_NOERR) err = identify(l->meta_fd, l->meta_path, l->space->meta_file);
+    if (err == NC_NOERR) err = identify(l->data_fd, l->data_path, l->space->data_file);
     if (err != NC_NOERR) {
         burst_log_end(l, l->data_fd >= 0);
         return err;
@@ -236,6 +263,8 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
         err = base_error_system(NC_EFILE, "opening", l->data_path);
     if (err == NC_NOERR && (l->meta_fd = burst_open_own(l->meta_path, false)) < 0)
         err = base_error_system(NC_EFILE, "opening", l->meta_path);
+    if (err == NC_NOERR) err = check_file(l->data_fd, l->data_path, space->data_file);
+    if (err == NC_NOERR) err = check_file(l->meta_fd, l->meta_path, space->meta_file);
     if (err == NC_NOERR && base_lock_whole(l->meta_fd, false) == BASE_BUSY)
         err = base_error_system(NC_EFILE, "locking", l->meta_path);
     if (err == NC_NOERR) err = map_head(l);
@@ -265,32 +294,30 @@ int64_t burst_log_reserve(struct burst_log *l, int64_t bytes)
     return at;
 }
 
-/* Nobody finds it by the name it has for a moment. */
-static int open_kept(const char *beside, int *fd)
+int burst_log_spill(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*s.kept.XXXXXX", PATH_MAX - 20, beside);
-    *fd = mkostemp(path, O_CLOEXEC);
-    if (*fd < 0) return base_error_system(NC_EWRITE, "making", path);
-    return unlink(path) == 0 ? NC_NOERR : base_error_system(NC_EWRITE, "removing", path);
-}
-
-int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at)
-{
-    int err = l->kept_fd < 0 ? open_kept(beside, &l->kept_fd) : NC_NOERR;
-    *at = BURST_KEPT + l->kept;
-    if (err == NC_NOERR) l->kept += bytes;
+    int err = NC_NOERR;
+    if (l->spill.fd < 0) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s.kept.XXXXXX", PATH_MAX - 20, beside);
+        l->spill.fd = mkostemp(path, O_CLOEXEC);
+        if (l->spill.fd < 0) err = base_error_system(NC_EWRITE, "creating", path);
+        if (l->spill.fd >= 0 && unlink(path) != 0)
+            err = base_error_system(NC_EWRITE, "removing", path);
+    }
+    *at = BURST_SPILLED + l->spill.size;
+    if (err == NC_NOERR) l->spill.size += bytes;
     return err;
 }
 
-static void forget_kept(struct burst_log *l)
+static void close_spill(struct burst_log *l)
 {
-    if (l->kept_fd >= 0) close(l->kept_fd);
-    l->kept_fd = -1;
-    l->kept = 0;
+    if (l->spill.fd >= 0) close(l->spill.fd);
+    l->spill.fd = -1;
+    l->spill.size = 0;
 }
 
-/* Values lie in the data log, or are kept elsewhere: where, and what that is called. */
+/* A position in the data log or in the file of burst_log_spill. */
 struct place {
     int fd;
     int64_t at;
@@ -299,14 +326,16 @@ struct place {
 
 static struct place place_in_log(const struct burst_log *l, int64_t at)
 {
-    if (at < BURST_KEPT) return (struct place){l->data_fd, at, l->data_path};
-    return (struct place){l->kept_fd, at - BURST_KEPT,
-                          "values that the log did not take"};
+    if (at < BURST_SPILLED) return (struct place){l->data_fd, at, l->data_path};
+    return (struct place){l->spill.fd, at - BURST_SPILLED,
+                          "values that did not fit into the log"};
 }
 
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
 {
     struct place p = place_in_log(l, at);
+    base_require(at >= BURST_SPILLED ? p.at < l->spill.size
+                                     : at >= DATA_BEGIN && at < l->extent);
     return base_write_pieces(p.fd, p.at, pieces, n, p.name);
 }
 
@@ -314,36 +343,45 @@ int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n
 
 static void unmap_window(struct burst_log *l)
 {
-    if (l->window != NULL) munmap(l->window, (size_t)l->window_size);
-    l->window = NULL;
-    l->window_used = l->window_size = 0;
+    if (l->window.bytes != NULL) munmap(l->window.bytes, (size_t)l->window.size);
+    l->window.bytes = NULL;
+    l->window.used = l->window.size = 0;
 }
 
-/* A new window, of one chunk or as many as the entry needs. */
+/* Maps a new window of one chunk, or of as many chunks as the entry needs. */
 static int next_window(struct burst_log *l, int64_t bytes)
 {
     int64_t chunk = l->header.chunk, size = (bytes + chunk - 1) / chunk * chunk;
     int64_t at = l->header.entry_begin + atomic_fetch_add(&l->space->meta, size);
+    base_require(size > 0 && at >= l->header.entry_begin);
+    base_require((at - l->header.entry_begin) % chunk == 0);
     unmap_window(l);
     int err = reserve_blocks(l, at, size);
     if (err != NC_NOERR) return err;
-    l->window = map(l, at, (size_t)size);
-    if (l->window == NULL) return NC_EFILE;
-    l->window_at = at;
-    l->window_size = size;
+    l->window.bytes = map(l, at, (size_t)size);
+    if (l->window.bytes == NULL) return NC_EFILE;
+    l->window.at = at;
+    l->window.size = size;
     return NC_NOERR;
 }
 
 int burst_log_add(struct burst_log *l, const struct burst_entry *e)
 {
-    if (l->window == NULL || e->size > l->window_size - l->window_used) {
+    base_require(e->rank == l->commit.rank && e->seq >= l->commit.count);
+    base_require(e->size ==
+                 burst_entry_size(e->ndims * e->nreqs * (e->count != NULL ? 2 : 1) +
+                                  (e->stride != NULL ? e->ndims : 0)));
+    base_require(e->data_len == 0 ||
+                 (e->data_off >= DATA_BEGIN && e->data_len <= l->extent - e->data_off));
+    if (l->window.bytes == NULL || e->size > l->window.size - l->window.used) {
         int err = next_window(l, e->size);
         if (err != NC_NOERR) return err;
     }
-    int64_t at = l->window_at + l->window_used;
-    unsigned char *bytes = l->window + l->window_used;
+    base_require(l->window.used >= 0 && e->size <= l->window.size - l->window.used);
+    int64_t at = l->window.at + l->window.used;
+    unsigned char *bytes = l->window.bytes + l->window.used;
     burst_encode_entry(e, l->header.token, l->commit.generation, at, bytes);
-    l->window_used += e->size;
+    l->window.used += e->size;
     l->sum_at = at + e->size - (int64_t)sizeof(uint64_t);
     return store(l, at, bytes, e->size);
 }
@@ -358,30 +396,33 @@ int burst_log_commit(struct burst_log *l, int64_t count)
     return err;
 }
 
-/* One store of 8 bytes, so that the entry is whole whenever the process is killed. */
+/* Inverts the checksum with one 8-byte write, so a kill cannot leave a torn entry. */
 int burst_log_strike(struct burst_log *l, int64_t sum_at)
 {
     uint64_t sum;
+    base_require(sum_at >= l->header.entry_begin && l->space != NULL &&
+                 sum_at - l->header.entry_begin < atomic_load(&l->space->meta));
     int err = burst_read_file(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
     if (err != NC_NOERR) return err;
     sum = ~sum;
     return base_write_at(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
 }
 
-/* What cannot be noted in a log in which nothing waits need not be once nobody finds the
- * log: there is nothing to be replayed. Others may wait in one that is shared. */
+/* Writes the commit record. If that fails and no entry is left to replay, unlinks the
+ * log, which has the same effect. Not in a shared log: other processes may have entries
+ * there. */
 static void note_commit(struct burst_log *l)
 {
     int err = l->gone ? NC_NOERR : write_both(l);
     bool waits = l->shared || l->commit.drained < l->commit.count;
     if (err != NC_NOERR && !waits) l->gone = unlink(l->meta_path) == 0;
-    l->unnoted = l->gone ? NC_NOERR : err;
+    l->head_error = l->gone ? NC_NOERR : err;
 }
 
-int burst_log_noted(struct burst_log *l)
+int burst_log_write_head(struct burst_log *l)
 {
-    if (l->unnoted != NC_NOERR) note_commit(l);
-    return l->unnoted;
+    if (l->head_error != NC_NOERR) note_commit(l);
+    return l->head_error;
 }
 
 void burst_log_drained(struct burst_log *l, int64_t n)
@@ -391,7 +432,7 @@ void burst_log_drained(struct burst_log *l, int64_t n)
     note_commit(l);
 }
 
-/* Where it is noted, all that was logged before is forgotten, failures with it. */
+/* Starts the next generation. Its commit record discards earlier entries and errors. */
 static void next_generation(struct burst_log *l, uint64_t definitions)
 {
     l->commit = (struct burst_slot){.rank = l->commit.rank,
@@ -403,22 +444,24 @@ static void next_generation(struct burst_log *l, uint64_t definitions)
 
 void burst_log_define(struct burst_log *l, uint64_t definitions)
 {
-    if (l->head != NULL)
-        (void)next_generation(l, definitions); /* the next commit tells */
+    if (l->head != NULL && base_holds(l->commit.count == 0) == NC_NOERR)
+        (void)next_generation(l, definitions); /* burst_log_commit reports errors */
 }
 
 void burst_log_reset(struct burst_log *l)
 {
-    forget_kept(l);
+    close_spill(l);
+    l->lost = false;
     if (l->meta_fd < 0) return;
     next_generation(l, l->commit.definitions);
     l->extent = l->extent_end = DATA_BEGIN;
-    bool keep = !l->shared && l->window != NULL && l->window_at == l->header.entry_begin;
-    l->window_used = 0;
-    if (!keep) unmap_window(l);
-    if (l->slot > 0) return; /* the first process does it for all */
+    bool reuse =
+        !l->shared && l->window.bytes != NULL && l->window.at == l->header.entry_begin;
+    l->window.used = 0;
+    if (!reuse) unmap_window(l);
+    if (l->slot > 0) return; /* the first process resets the shared counters */
     atomic_store(&l->space->data, DATA_BEGIN);
-    atomic_store(&l->space->meta, keep ? l->window_size : 0);
+    atomic_store(&l->space->meta, reuse ? l->window.size : 0);
 }
 
 int burst_log_sync(struct burst_log *l)
@@ -427,17 +470,18 @@ int burst_log_sync(struct burst_log *l)
     return err == NC_NOERR ? base_sync_data(l->meta_fd, l->meta_path) : err;
 }
 
-/* Only noted once it is true: the record may reach the device at any time. */
+/* Must be called after the sync, because the record may reach the device at any time. */
 void burst_log_synced(struct burst_log *l)
 {
     l->commit.synced = l->commit.count;
-    (void)write_both(l); /* else it is known to have less than it has */
+    (void)write_both(l); /* after an error the record understates what is synced, which is
+                          * safe */
 }
 
 int burst_log_sync_head(struct burst_log *l)
 {
     int failed = 0;
-    int err = burst_log_noted(l);
+    int err = burst_log_write_head(l);
     if (l->gone || err != NC_NOERR) return err;
     if (l->head != NULL && !l->mapped) return base_sync_data(l->meta_fd, l->meta_path);
     do
@@ -457,21 +501,58 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
     int64_t got = base_read_some(fd, at, bytes, n);
     if (got < 0) return base_error_system(NC_EREAD, "reading", path);
     if (got == n) return NC_NOERR;
-    return base_error_set(NC_EBADLOG, "%s ends at byte %lld, values are missing", path,
+    return base_error_set(NC_EBADLOG,
+                          "%s ends at byte %lld, but more values are expected", path,
                           (long long)(at + got));
+}
+
+static int read_values(const void *log, int64_t at, void *bytes, int64_t n)
+{
+    struct place p = place_in_log(log, at);
+    return burst_read_file(p.fd, p.at, bytes, n, p.name);
 }
 
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n)
 {
-    struct place p = place_in_log(l, at);
-    return burst_read_file(p.fd, p.at, bytes, n, p.name);
+    if (!l->lost) return read_values(l, at, bytes, n);
+    return base_error_set(NC_EBADLOG,
+                          "%s: a sync failed, and values that were logged are lost; put "
+                          "them again after the dataset has been closed",
+                          l->data_path);
 }
 
-/* ---- the end ---- */
+void burst_log_check(struct burst_log *l, int64_t at, int64_t n, uint64_t sum)
+{
+    uint64_t found = 0;
+    if (l->lost || n == 0) return;
+    int err = burst_sum_values(read_values, l, at, n, &found);
+    l->lost = err != NC_NOERR || found != sum;
+}
+
+int burst_sum_values(burst_value_reader *read, const void *log, int64_t at, int64_t n,
+                     uint64_t *sum)
+{
+    enum { PIECE = 1 << 18 };
+    XXH3_state_t state;
+    unsigned char *bytes = base_malloc(PIECE);
+    int err = bytes == NULL ? NC_ENOMEM : NC_NOERR;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    for (int64_t done = 0, part; err == NC_NOERR && done < n; done += part) {
+        part = n - done < PIECE ? n - done : PIECE;
+        err = read(log, at + done, bytes, part);
+        if (err == NC_NOERR) XXH3_64bits_update(&state, bytes, (size_t)part);
+    }
+    base_free(bytes);
+    *sum = XXH3_64bits_digest(&state);
+    return err;
+}
+
+/* ---- closing ---- */
 
 void burst_log_end(struct burst_log *l, bool remove)
 {
-    forget_kept(l);
+    close_spill(l);
     unmap_window(l);
     if (l->head != NULL) munmap(l->head, l->head_size);
     if (remove && l->meta_fd >= 0) burst_remove(l->meta_path, false);

@@ -1,5 +1,6 @@
-/* Writing a log: two files of a directory, appended to by one process, or by several with
- * a common burst_space. Local; no MPI. */
+/* Writes logs. A log consists of a metadata file and a data file. It has one writer, or
+ * several processes that share a burst_space. A put writes its values first, then the
+ * entries, and last a commit record, which makes the entries valid. Local; no MPI. */
 #ifndef BURST_LOG_H
 #define BURST_LOG_H
 
@@ -8,126 +9,154 @@
 
 #include "burst_format.h"
 
-/* What of a log's files is taken: by one process, or in memory that several share. */
+/* The extents and identities of a log's files. For a shared log this struct is in memory
+ * shared by the processes of the node. */
 struct burst_space {
-    _Atomic int64_t meta; /* bytes behind entry_begin */
-    _Atomic int64_t data; /* bytes of the data log */
+    _Atomic int64_t meta; /* bytes used in the metadata log, after entry_begin */
+    _Atomic int64_t data; /* bytes used in the data log */
+    int64_t meta_file[2]; /* device and inode of the metadata log */
+    int64_t data_file[2]; /* device and inode of the data log */
+};
+
+/* The mapped part of the metadata log that is being filled. */
+struct burst_window {
+    unsigned char *bytes; /* NULL if none */
+    int64_t at, size, used;
+};
+
+/* The file in which burst_log_spill stores values. */
+struct burst_spill {
+    int fd; /* -1 if none */
+    int64_t size;
 };
 
 struct burst_log {
     char *meta_path, *data_path;
-    int meta_fd, data_fd; /* -1: none */
+    int meta_fd, data_fd; /* -1 if not open */
     struct burst_header header;
     struct burst_space own, *space;
     bool shared;
-    bool mapped;         /* the metadata log; else what is put there is written, too */
-    int error;           /* of the first write that failed; nothing is logged any more */
-    bool gone;           /* the metadata log has no name any more */
-    int unnoted;         /* why it does not say that what is in the file is there */
+    bool mapped;    /* the metadata log is mapped; if false, entries are encoded in memory
+                     * and then written */
+    int error;      /* error of the first failed write; nothing is logged after it */
+    bool gone;      /* the metadata log has been unlinked */
+    bool lost;      /* values of this generation are lost, so every read fails */
+    int head_error; /* error of the last attempt to write the commit record */
     unsigned char *head; /* the header and the commit records */
     size_t head_size;
-    int slot; /* which record is ours */
-    int turn; /* which copy of it was written last */
+    int slot; /* index of this process's commit record */
+    int turn; /* index of the copy that was written last */
     struct burst_slot commit;
-    bool used; /* something was logged, in whatever generation */
+    bool used; /* something has been logged in some generation */
     struct burst_note note;
-    unsigned char *window; /* the part of the metadata log that is being filled */
-    int64_t window_at, window_size, window_used;
-    int64_t sum_at;             /* where the checksum of the last entry lies */
-    int64_t extent, extent_end; /* of the data log: ours, and free */
-    int kept_fd;                /* see burst_log_keep; -1: none */
-    int64_t kept;               /* bytes there */
+    struct burst_window window;
+    int64_t sum_at;             /* offset of the last entry's checksum */
+    int64_t extent, extent_end; /* this process's free part of the data log */
+    struct burst_spill spill;
 };
 
 enum { BURST_CHUNK = 1 << 20, BURST_EXTENT = 4 << 20 };
 
-/* Places of values from here on are of those that were kept. */
-#define BURST_KEPT ((int64_t)1 << 62)
+/* Offsets at or above this one are in the file of burst_log_spill. */
+#define BURST_SPILLED ((int64_t)1 << 62)
 
-/* Sets up a log that is not there yet: nothing to be freed but by burst_log_end. */
+/* Initializes a log that does not exist yet; burst_log_end frees it. */
 void burst_log_init(struct burst_log *l);
 
-/* Makes the files PATH.meta and PATH.data. h tells all but where things lie. space is
- * NULL for a log of one process. NC_ENOMEM, NC_EFILE, NC_EACCESS, NC_ENO_SPACE ... */
+/* Creates PATH.meta and PATH.data. `h` must be complete except for the offsets. `space`
+ * is NULL unless several processes share the log. NC_ENOMEM, NC_EFILE, NC_EACCESS,
+ * NC_ENO_SPACE ... */
 int burst_log_create(struct burst_log *l, const char *path, const struct burst_header *h,
                      struct burst_space *space);
-/* Joins a log that another process has made with the same h, as its `slot`th. */
+/* Joins a log that another process of the node has created with the same `h`. `slot` is
+ * the index of this process's commit record. Returns NC_EFILE, for example, if another
+ * file has taken one of the log's names. */
 int burst_log_join(struct burst_log *l, const char *path, const struct burst_header *h,
                    struct burst_space *space, int slot);
 
-/* Room for bytes of values; *at is where. Nothing can fail. */
+/* Reserves space for `bytes` bytes of values, and returns its offset. Never fails. */
 int64_t burst_log_reserve(struct burst_log *l, int64_t bytes);
-/* Room for values that the log does not take, in a file without a name that lies beside
- * the given one and goes with this process. NC_EWRITE, NC_EACCESS, NC_ENO_SPACE ... */
-int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at);
-/* Writes values there. May change the pieces. NC_EWRITE, NC_ENO_SPACE ... */
+/* Reserves space for values that the log cannot accept, in an unlinked file in the
+ * directory of `beside`. Sets *at to its offset. NC_EWRITE, NC_EACCESS ... */
+int burst_log_spill(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at);
+/* Writes values at `at`. May change `pieces`. NC_EWRITE, NC_ENO_SPACE ... */
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n);
 
-/* Adds an entry behind those that are there; it counts once burst_log_commit says so.
- * NC_EWRITE ... */
+/* Appends an entry. It becomes valid when burst_log_commit counts it. NC_EWRITE ... */
 int burst_log_add(struct burst_log *l, const struct burst_entry *e);
 int burst_log_commit(struct burst_log *l, int64_t count);
 
-/* The entry whose checksum lies there will not be replayed: it was cancelled, or is in
- * the file before others that were logged earlier. Once for each. NC_EWRITE ... */
+/* Excludes an entry from replay, because it was cancelled or reached the file before
+ * earlier entries. `sum_at` is the offset of its checksum. Call this at most once per
+ * entry. NC_EWRITE ... */
 int burst_log_strike(struct burst_log *l, int64_t sum_at);
 
-/* The first n entries of this process are in the file: they will not be replayed.
- * burst_log_noted has the errors. */
+/* Records that this process's first n entries are in the file and must not be replayed.
+ * burst_log_write_head reports errors. */
 void burst_log_drained(struct burst_log *l, int64_t n);
-/* Notes what is known of the dataset's file; of the serial it sees to itself. May be
- * called beside the functions above, but not by two threads at once. */
+/* Sets the serial of a note about the dataset's file, and writes the note. May run
+ * concurrently with the functions above, but not with itself. */
 void burst_log_note(struct burst_log *l, struct burst_note note);
-/* Starts anew, with the next generation: what was logged is forgotten. In a shared log,
- * no process may add to it before all have done this. burst_log_noted has the errors. */
+/* Starts the next generation, which discards all entries. In a shared log, no process may
+ * add entries until all have called this. burst_log_write_head reports errors. */
 void burst_log_reset(struct burst_log *l);
-/* Does the log say of all that is in the file that it is? Tries again where it could not
- * be written. NC_EWRITE ... */
-int burst_log_noted(struct burst_log *l);
-/* What is logged from here on goes by other definitions, of which this is the digest: the
- * next generation, in which any process may add to the log at once. Nothing is logged
- * when this is called, by any of them. */
+/* If the last attempt to write the commit record failed, tries again. NC_EWRITE ... */
+int burst_log_write_head(struct burst_log *l);
+/* Starts the next generation, whose entries depend on the definitions with this digest
+ * and may be added immediately. No process may have entries in the current generation. */
 void burst_log_define(struct burst_log *l, uint64_t definitions);
-/* What was logged is on the device. NC_EWRITE ... */
+/* Flushes everything logged so far to the device. NC_EWRITE ... */
 int burst_log_sync(struct burst_log *l);
-/* Notes that it is, and that the dataset it is of is as well. */
+/* Records that all entries and the dataset's file have been synced. */
 void burst_log_synced(struct burst_log *l);
-/* The commit records are on the device: whether what was logged is in the file or not is
- * known after a power cut, too. NC_EWRITE ... */
+/* Flushes the commit records to the device, to survive a power cut. NC_EWRITE ... */
 int burst_log_sync_head(struct burst_log *l);
 
-/* Reads values back. NC_EREAD. */
+/* Reads logged values. NC_EREAD; NC_EBADLOG if some are lost. */
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n);
 
-/* Closes the files; removes them if asked to. */
+/* Verifies logged values after a failed sync, since the system may have dropped their
+ * pages. On a checksum mismatch, all later reads of this generation fail. */
+void burst_log_check(struct burst_log *l, int64_t at, int64_t n, uint64_t sum);
+
+/* Computes the checksum of n bytes of values at `at`, which it reads by calling `read`
+ * with the open `log`. Returns the error of `read`, or NC_ENOMEM. */
+typedef int burst_value_reader(const void *log, int64_t at, void *bytes, int64_t n);
+int burst_sum_values(burst_value_reader *read, const void *log, int64_t at, int64_t n,
+                     uint64_t *sum);
+
+/* Closes the log, and removes its files if `remove`. */
 void burst_log_end(struct burst_log *l, bool remove);
 
-/* Removes a log of which all is in the file: this one and the data log beside it. wanted:
- * it does not say itself that nothing waits, so that after a power cut the values may not
- * be missed. */
+/* Removes a metadata log and its data log. If `wanted`, the log still has entries to
+ * replay, so the data log is removed only after the metadata log's new name is on the
+ * device. */
 void burst_remove(const char *meta_path, bool wanted);
 
-/* What a file of a directory of logs, by its name, is that is no metadata log. */
-enum burst_left {
-    BURST_LEFT_NOTHING, /* of a log that is there, or none of ours */
-    BURST_LEFT_EMPTY,   /* of one that was being made or removed; it can go, and does if
-                         * that is asked for */
+/* Classifies a file in the log directory that is not a metadata log. */
+enum burst_orphans {
+    BURST_LEFT_NOTHING, /* belongs to an existing log, or is not one of our files */
+    BURST_LEFT_EMPTY,   /* left by an interrupted creation or removal; removed if
+                         * `remove` */
     BURST_LEFT_VALUES   /* a data log whose metadata log is gone */
 };
-enum burst_left burst_left(const char *path, bool remove);
+enum burst_orphans burst_orphans(const char *path, bool remove);
 
-/* All of n bytes at `at` of a file. NC_EREAD: fewer are there, too. */
+/* Returns whether a file name ends in `ending` and is longer than it. */
+bool burst_has_ending(const char *name, const char *ending);
+
+/* Reads exactly n bytes at `at`. NC_EREAD; NC_EBADLOG if the file ends earlier. */
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 
-/* Tells one start of this machine from others; 0: unknown. */
+/* Returns a number that identifies the current boot of this machine; 0 if unknown. */
 uint64_t burst_boot(void);
 
-/* Opens a file of a log, and nothing else that somebody may have put in its place: a
- * regular file, of this user's unless `anybody`, by no symbolic link; for writing too if
- * that may be. -1: see errno; EPERM where it is something else. */
+/* Opens one of a log's files, for writing too if that is permitted. It must be a regular
+ * file, not a symbolic link, and belong to this user unless `anybody`. On error, returns
+ * -1 and sets errno; EPERM means that the file does not meet these conditions. */
 int burst_open_own(const char *path, bool anybody);
-/* Whose file it is that bears a log's name. */
-enum burst_whose { BURST_NOBODYS, BURST_OURS, BURST_OTHERS };
-enum burst_whose burst_whose(const char *path, int64_t *user);
+/* Returns whose file is at a log's path, if any, and sets *user to its owner's id. */
+enum burst_owner { BURST_NO_FILE, BURST_OWN, BURST_FOREIGN };
+enum burst_owner burst_get_owner(const char *path, int64_t *user);
 
 #endif

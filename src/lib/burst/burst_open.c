@@ -1,4 +1,7 @@
-/* Life of the layer, and its calls that are neither put nor get. */
+/* Implements the burst driver's operations other than put and get: create; open, which
+ * replays the logs of killed jobs; redef and enddef; changes of mode; sync, flush and
+ * close. An operation that needs the complete file drains the log before it calls the
+ * layer below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,44 +11,33 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
+#include "burst_pool.h"
 
 static bool burst_is_wanted(const struct dataset *ds, bool create)
 {
     (void)create;
-    return ds->hints.burst == BASE_ENABLE;
-}
-
-void burst_note_time(struct burst *b, double since)
-{
-    b->base.ds->stats.burst_visible_us += (int64_t)((MPI_Wtime() - since) * 1e6);
+    return ds->hints.burst == HINTS_ENABLE;
 }
 
 void burst_detach_all(struct burst *b)
 {
-    burst_unwatch_writes(b);
-    base_arena_free(&b->arena);
-    burst_forget_places(b);
-    base_free(b->writes);
-    burst_forget_file(b);
+    burst_end_write_checks(b);
+    burst_list_free(&b->list);
+    burst_file_close(&b->file);
     node_release_all(b->node);
     base_free(b);
 }
 
-/* A file takes one write at a time, so processes put faster into logs of their own
- * (benchmarks/burst.md). On a file system that nodes share, however, making, syncing,
- * listing and removing two files for each process keeps its metadata server busy: there
- * more processes of a node than this write one log together. */
+/* A file accepts one write at a time, so puts are faster if each process has its own log
+ * (benchmarks/burst.md). But on a file system that nodes share, creating, syncing,
+ * listing and removing two files per process loads the metadata server. So on such a file
+ * system, though not on one local to the host, the processes of a node share a log if
+ * there are more than FEW of them. */
 enum { FEW = 8 };
-
-/* The number of processes that one log would serve, as far as it matters. */
-static int64_t processes_to_share(const struct burst *b, const struct node *node)
-{
-    return b->dir != NULL && base_fs_of_host(b->dir) ? 1 : node->nprocs;
-}
 
 static const struct driver_ops slots;
 
-/* A new layer; all or none have it. */
+/* Adds the layer on all processes or on none. */
 int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **out)
 {
     struct burst *b = base_calloc(1, sizeof *b);
@@ -55,30 +47,34 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
         return err;
     }
     driver_stack(&b->base, &slots, lower, ds);
-    b->base.likes_runs = false;
-    /* A netCDF-4 file is read when it has everything: records of any variable count. */
-    if (ds->netcdf4) ds->hints.burst_log_at = BASE_LOG_AT_WAIT;
+    b->base.prefers_merged_runs = false;
+    /* In a netCDF-4 file, a get needs the records of all variables. So puts are not
+     * logged until the wait. */
+    if (ds->netcdf4) ds->hints.burst_log_at = HINTS_LOG_AT_WAIT;
     b->coherent = ds->hints.burst_coherent || ds->netcdf4;
-    b->memory = NODE_NO_MEMORY;
-    b->file = FILE_NO_DESCRIPTOR;
-    b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    b->logging.memory = NODE_NO_MEMORY;
+    b->file.ds = ds;
+    b->file.log = &b->log;
+    b->file.handle = FILE_NO_DESCRIPTOR;
+    b->file.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     burst_log_init(&b->log);
-    int found = burst_find_file(b);
-    int64_t lacking;
-    struct node *node = node_find_all(ds, &err, &lacking);
-    int64_t all[2] = {lacking, lacking ? 1 : processes_to_share(b, node)};
+    int found = burst_file_find_paths(&b->file);
+    int64_t lacks;
+    struct node *node = node_find_all(ds, &err, &lacks);
+    bool shareable = !lacks && !(b->file.dir != NULL && base_fs_is_local(b->file.dir));
+    int64_t all[2] = {lacks, shareable ? node->nprocs : 1};
     err = dataset_agree_all(ds, err == NC_NOERR ? found : err, NULL, all, 2);
-    if (all[0]) node_lose(ds);
+    if (all[0]) node_abandon(ds);
     b->node = all[0] ? NULL : node;
-    b->shared =
-        NODE_SHARED_64 && (ds->hints.burst_shared_logs == BASE_ENABLE ||
-                           (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW));
+    b->logging.shared =
+        NODE_SHARED_64 && (ds->hints.burst_shared_logs == HINTS_ENABLE ||
+                           (ds->hints.burst_shared_logs == HINTS_AUTO && all[1] > FEW));
     if (err != NC_NOERR) {
         burst_detach_all(b);
         return err;
     }
-    burst_open_file_all(b);
-    burst_watch_writes(b);
+    burst_file_open_all(&b->file, b->node);
+    burst_begin_write_checks(b);
     *out = b;
     return NC_NOERR;
 }
@@ -90,7 +86,7 @@ static int create_all(struct dataset *ds, int cmode, struct driver *lower,
     (void)cmode;
     int err = burst_attach_all(ds, lower, &b);
     if (err != NC_NOERR || b == NULL) return err;
-    burst_discard(b);
+    burst_remove_old_logs(b);
     *self = &b->base;
     return NC_NOERR;
 }
@@ -102,9 +98,9 @@ static int open_burst_all(struct dataset *ds, int omode, struct driver *lower,
     (void)omode;
     int err = burst_attach_all(ds, lower, &b);
     if (err != NC_NOERR || b == NULL) return err;
-    b->file_dirty = ds->writable; /* by earlier openings, perhaps: see struct file */
+    b->commit.dirty = ds->writable; /* earlier openings may have written to it */
     err = burst_recover_all(b);
-    if (err == NC_NOERR && ds->writable) err = burst_begin_all(b);
+    if (err == NC_NOERR && ds->writable) err = burst_start_all(b);
     if (err != NC_NOERR)
         burst_detach_all(b);
     else
@@ -112,172 +108,105 @@ static int open_burst_all(struct dataset *ds, int omode, struct driver *lower,
     return err;
 }
 
-/* Process 0 writes what there is once; with no independent access MPI-IO may have another
- * one do it, behind the call. */
-static bool looks(const struct burst *b)
+/* Writes everything to the file. Then syncs the file if any process has written to it and
+ * an earlier sync has promised that the values are safe. Agreed. */
+static int complete_burst_all(struct burst *b)
 {
-    return b->base.ds->rank == 0 || b->base.ds->hints.no_indep_rw;
-}
-
-/* Before a call of all that changes the file. Where what the layer below writes then goes
- * through MPI-IO, which may read, change and write back what lies between, no thread
- * writes meanwhile. */
-void burst_change_below(struct burst *b)
-{
-    if (b->base.ds->hints.no_indep_rw) burst_pool_pause(b->pool);
-    burst_change(b);
-}
-
-/* After it, with that result. */
-int burst_changed_below_all(struct burst *b, int err)
-{
-    int whole = burst_whole_all(b);
-    if (err == NC_NOERR) err = whole;
-    burst_changed(b, looks(b));
-    if (b->base.ds->hints.no_indep_rw) burst_pool_go_on(b->pool);
-    return err;
-}
-
-/* What threads wrote the layer below does not know of, and would not sync on this node.
- * Its agreement reports what fails. */
-static void sync_own(struct burst *b)
-{
-    if (!b->unsynced) return;
-    int err = file_descriptor_sync(&b->file, b->path);
-    if (err == NC_NOERR)
-        b->unsynced = false;
-    else
-        dataset_owe(b->base.ds, err);
-}
-
-int burst_sync_all(struct burst *b)
-{
-    burst_change_below(b);
-    sync_own(b);
-    if (!b->base.ds->netcdf4)
-        return burst_changed_below_all(b, driver_call(b->base.lower, sync_all));
-    /* A change ends with netCDF-C's sync, which leaves everything with the system. */
-    int err = burst_changed_below_all(b, NC_NOERR);
-    if (err != NC_NOERR || b->file.fd < 0) return err;
-    return file_descriptor_sync(&b->file, b->path);
-}
-
-/* A system tells once that a page did not get to the device, and then takes it for
- * written: another sync that goes well says nothing of it. So where one failed, the log
- * is never started anew, and stays behind for a replay. All are told of it: what they do
- * next, and whether they still owe a sync, depends on it. */
-int burst_sync_drained_all(struct burst *b)
-{
-    if (b->doubtful)
-        return base_error_set(NC_EWRITE,
-                              "%s: a sync has failed, so that what was logged before is "
-                              "safe in %s only; ncmpilog replay -f brings it to the file",
-                              b->path, b->log.meta_fd < 0 ? "no log" : b->log.meta_path);
-    int err = dataset_concur_all(b->base.ds, burst_sync_all(b), NULL, NULL, 0);
-    b->doubtful = err != NC_NOERR;
-    return err;
-}
-
-/* Any process may have drained on its own: all sync if one must. Agreed. */
-static int sync_what_was_drained_all(struct burst *b)
-{
-    int64_t dirty = b->file_dirty || b->doubtful;
-    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
+    int err = burst_drain_all(b, BURST_ALL, false);
+    if (err == NC_NOERR) err = burst_write_records_all(b);
+    if (err != NC_NOERR || !b->commit.promised) return err;
+    int64_t dirty = b->commit.dirty || b->commit.doubtful;
+    err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
     return err == NC_NOERR && dirty ? burst_sync_drained_all(b) : err;
 }
 
-/* All is in the file, and safe if that was promised. Agreed. */
-static int complete_burst_all(struct burst *b)
-{
-    int err = burst_drain_all(b, BURST_ALL);
-    if (err == NC_NOERR) err = burst_settle_records_all(b);
-    return err == NC_NOERR && b->promised ? sync_what_was_drained_all(b) : err;
-}
-
-/* The same, or the file is gone; the log may go, too. Agreed. */
-static int finish_drain_all(struct burst *b, bool keep)
+/* Completes the file unless it was deleted. `retain` is true if the log will not be
+ * removed. Agreed. */
+static int finish_drain_all(struct burst *b, bool retain)
 {
     int err = b->base.ds->deleted ? NC_NOERR : complete_burst_all(b);
     if (err != NC_NOERR) return err;
-    if (keep) {
+    err = base_holds(b->list.n == 0 || b->base.ds->deleted);
+    if (err == NC_NOERR && retain) {
         burst_log_drained(&b->log, b->log.commit.count);
-        err = burst_log_noted(&b->log);
-    } else {
-        /* From here on the generation tells that no log is needed, in any order; and the
-         * log is about to go. */
+        err = burst_log_write_head(&b->log);
+    } else if (err == NC_NOERR) {
+        /* The new generation shows that no log is needed, in whatever order they are
+         * removed. This log is about to be removed, so errors do not matter. */
         bool used = b->log.used;
         burst_log_reset(&b->log);
-        /* So it is after a power cut, should the log come back; if not, it is gone now.
-         */
+        /* A log that reappears after a power cut must also have the new generation. */
         if (used) (void)burst_log_sync_head(&b->log);
     }
     return dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
 }
 
-/* Ends this layer, then those below it; what was wrong here is what is reported. */
+/* Closes this layer and those below it. An error of this layer takes precedence. */
 static int close_burst_all(struct driver *self, bool abort)
 {
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
     char text[1024];
-    bool keep = self->ds->hints.burst_del_on_close == BASE_DISABLE && !self->ds->deleted;
-    int err = self->ds->writable ? finish_drain_all(b, keep) : NC_NOERR;
+    bool retain =
+        self->ds->hints.burst_del_on_close == HINTS_DISABLE && !self->ds->deleted;
+    int err = self->ds->writable ? finish_drain_all(b, retain) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     burst_pool_stop(b);
-    self->ds->lacking = err != NC_NOERR;
-    burst_change(b); /* a log that stays has to know the file as it is left */
+    self->ds->logs_remain = err != NC_NOERR;
+    burst_begin_change(&b->file); /* a retained log needs a note about the final file */
     int ended = driver_call(lower, close_all, abort);
-    b->halfway &= ended != NC_NOERR;
-    burst_changed(b, true);
-    burst_end_all(b, keep || err != NC_NOERR);
+    b->file.buffered &= ended != NC_NOERR;
+    burst_end_change(&b->file, true);
+    burst_end_all(b, retain || err != NC_NOERR);
     burst_detach_all(b);
     if (err != NC_NOERR) return base_error_set(err, "%s", text);
     return ended;
 }
 
-static int drain_whole_all(struct burst *b)
+static int drain_and_restart_all(struct burst *b)
 {
     b->epoch++;
-    int err = b->base.ds->writable ? burst_drain_all(b, BURST_ALL) : NC_NOERR;
+    int err = b->base.ds->writable ? burst_drain_all(b, BURST_ALL, false) : NC_NOERR;
     return err == NC_NOERR && b->base.ds->writable ? burst_restart_all(b) : err;
 }
 
-/* The log stays, with nothing in it: see burst_begin.c. */
+/* Empties the log but does not remove it; burst_lifecycle.c explains why. */
 static int redef_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    int err = drain_whole_all(b);
+    int err = drain_and_restart_all(b);
     if (err != NC_NOERR) return err;
-    burst_change_below(b);
-    err = burst_changed_below_all(b, driver_call(self->lower, redef_all));
-    b->logging = false; /* should all stay as it is, until the next flush */
+    burst_begin_collective_change(b);
+    err = burst_end_change_all(b, driver_call(self->lower, redef_all));
+    b->logging.active =
+        false; /* if redef is not completed, puts bypass the log until the next flush */
     return err;
 }
 
 static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
-    burst_change_below(b);
-    int err = burst_changed_below_all(b, driver_call(self->lower, enddef_all, before));
+    burst_begin_collective_change(b);
+    int err = burst_end_change_all(b, driver_call(self->lower, enddef_all, before));
     if (err != NC_NOERR) return err;
-    b->file_dirty = true;
-    if (!b->made) return burst_begin_all(b);
+    b->commit.dirty = true;
+    if (!b->logging.made) return burst_start_all(b);
     burst_resume(b);
     return NC_NOERR;
 }
 
 static int write_burst_header_all(struct driver *self)
 {
-    ((struct burst *)self)->file_dirty = true;
-    burst_change_below((struct burst *)self);
-    return burst_changed_below_all((struct burst *)self,
-                                   driver_call(self->lower, write_header_all));
+    ((struct burst *)self)->commit.dirty = true;
+    burst_begin_collective_change((struct burst *)self);
+    return burst_end_change_all((struct burst *)self,
+                                driver_call(self->lower, write_header_all));
 }
 
 static int begin_burst_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    int err = drain_whole_all(b);
+    int err = drain_and_restart_all(b);
     if (err == NC_NOERR) err = driver_call(self->lower, begin_indep_all);
     b->indep = err == NC_NOERR;
     b->epoch++;
@@ -287,141 +216,145 @@ static int begin_burst_indep_all(struct driver *self)
 static int end_burst_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    if (self->ds->writable) (void)burst_retire(b); /* or later, with the rest */
+    if (self->ds->writable) (void)burst_commit(b); /* on error it is retried later */
     b->indep = false;
     b->epoch++;
-    burst_change_below(b);
-    return burst_changed_below_all(b, driver_call(b->base.lower, end_indep_all));
+    burst_begin_collective_change(b);
+    return burst_end_change_all(b, driver_call(b->base.lower, end_indep_all));
 }
 
-int burst_sync_numrecs_all(struct driver *self)
+/* After a failed sync, checks the logged values of all writes in this process's log (see
+ * burst_log_check). */
+static void check_values(struct burst *b)
 {
-    burst_change_below((struct burst *)self);
-    return burst_changed_below_all((struct burst *)self,
-                                   driver_call(self->lower, sync_numrecs_all));
+    for (int64_t i = 0; i < b->list.n; i++) {
+        const struct burst_write *w = b->list.writes[i];
+        bool waits = !w->cancelled && !w->written && w->source < 0 && w->seq >= 0;
+        if (waits) burst_log_check(&b->log, w->data_off, burst_bytes(w), w->sum);
+    }
 }
 
-/* In collective mode, the next to read finds what is in the logs: it is enough that
- * they are on their devices. Alone, a process sees its own log only: there the file must
- * have it all. */
+/* In collective mode, gets consider all logs, so syncing the logs suffices. In
+ * independent mode a process reads only its own log, so values must be in the file. */
 static int sync_burst_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int failed, err = NC_NOERR;
     if (!self->ds->writable) return driver_call(self->lower, sync_all);
-    burst_pool_pause(b->pool); /* it may have brought something to the file */
-    burst_pool_go_on(b->pool);
-    bool kept = !b->logging && burst_together(b); /* and nowhere else */
-    int64_t need[2] = {b->indep || kept, b->file_dirty || !b->logging};
-    if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
-    if (!b->logging) err = burst_log_sync_head(&b->log);
-    if (err == NC_NOERR && self->ds->rank == 0 && !b->named) {
-        err = base_sync_directory(b->path);
-        b->named = err == NC_NOERR;
+    burst_pool_pause(
+        b->drain.pool); /* updates the list with what the threads have written */
+    burst_pool_resume(b->drain.pool);
+    bool unlogged =
+        !b->logging.active && burst_together(b); /* some values may be in no log */
+    enum { DRAIN, SYNC_FILE, CHECK, NVALUES };
+    int64_t need[NVALUES] = {b->indep || unlogged, b->commit.dirty || !b->logging.active};
+    if (b->logging.active && !b->indep && burst_log_sync(&b->log) != NC_NOERR)
+        need[DRAIN] = need[CHECK] = 1;
+    if (!b->logging.active) err = burst_log_sync_head(&b->log);
+    if (err == NC_NOERR && self->ds->rank == 0 && !b->commit.named) {
+        err = base_sync_directory(b->file.path);
+        b->commit.named = err == NC_NOERR;
     }
-    err = dataset_agree_all(self->ds, err, &failed, need, 2);
+    err = dataset_agree_all(self->ds, err, &failed, need, NVALUES);
     if (err == NC_NOERR) err = failed;
-    if (need[0]) {
-        int drained = drain_whole_all(b);
+    if (need[CHECK]) check_values(b);
+    if (need[DRAIN]) {
+        int drained = drain_and_restart_all(b);
         if (err == NC_NOERR) err = drained;
     }
-    b->promised = true;
+    b->commit.promised = true;
     b->epoch++;
-    int synced = need[0] || need[1] ? burst_sync_all(b) : burst_settle_records_all(b);
-    if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
-    if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
+    int synced =
+        need[DRAIN] || need[SYNC_FILE] ? burst_sync_all(b) : burst_write_records_all(b);
+    if (need[DRAIN] || need[SYNC_FILE]) b->commit.dirty = synced != NC_NOERR;
+    if (err == NC_NOERR && synced == NC_NOERR && b->logging.active && !need[DRAIN])
         burst_log_synced(&b->log);
     return dataset_concur_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
 }
 
 static int flush_all(struct driver *self)
 {
-    int err = drain_whole_all((struct burst *)self);
+    int err = drain_and_restart_all((struct burst *)self);
     int flushed = driver_call(self->lower, flush_all);
     return err != NC_NOERR ? err : flushed;
 }
 
-/* All that this process has logged is in the file, and in independent mode done with. */
+/* Drains everything that this process has logged; in independent mode, retires it. */
 static int drain_own(struct burst *b)
 {
-    int err = burst_drain_alone(b, 0, INT64_MAX), retired = burst_retire(b);
+    int err = burst_drain_alone(b, 0, INT64_MAX), retired = burst_commit(b);
     return err != NC_NOERR ? err : retired;
 }
 
-/* Where no thread can drain, the caller does; it waits for nobody in either case. */
+/* Drains in the calling thread if draining threads cannot be started. Never waits for
+ * other processes. */
 static int flush_start(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    b->asked = b->serial;
-    if (b->nwrites == 0) return driver_call(self->lower, background.flush_start);
+    b->drain.requested = b->list.serial;
+    if (b->list.n == 0) return driver_call(self->lower, background.flush_start);
     if (burst_pool_begin(b)) return NC_NOERR;
     if (burst_together(b))
-        return base_error_set(NC_ENOTSUPPORT,
-                              "with romio_no_indep_rw, or several processes that write a "
-                              "netCDF-4 file, and where no thread can drain, the log "
-                              "reaches the file by collective calls only");
+        return base_error_set(
+            NC_ENOTSUPPORT,
+            "no thread can drain the log of this file; with romio_no_indep_rw, or if "
+            "several processes write to a netCDF-4 file, only collective calls drain it");
     double since = MPI_Wtime();
     int err = drain_own(b);
-    burst_note_time(b, since);
+    burst_add_time(b, since);
     return err;
 }
 
-static int flush_test(struct driver *self, bool *through)
+static int flush_test(struct driver *self, bool *written)
 {
     struct burst *b = (struct burst *)self;
-    int err = burst_pool_test(b, b->asked, through);
-    bool any = b->nwrites > 0 && b->writes[0]->serial <= b->asked;
-    if (err == NC_NOERR && *through && any) err = burst_retire(b);
+    int err = burst_pool_test(b, b->drain.requested, written);
+    bool any = b->list.n > 0 && b->list.writes[0]->serial <= b->drain.requested;
+    if (err == NC_NOERR && *written && any) err = burst_commit(b);
     if (err == NC_NOERR) return NC_NOERR;
-    return base_error_set(err,
-                          "in the background; what is logged stays, and the next flush "
-                          "or close tries again");
+    return base_error_set(err, "draining in the background failed; the values remain in "
+                               "the log, and the next flush or close tries again");
 }
 
-/* No thread brings what is logged to subfiles: it goes there now. */
+/* If there are subfiles, drains the log now, because threads cannot write to them. */
 static void prepare_close_all(struct driver *self)
 {
-    int err = self->ds->base > 0 ? drain_whole_all((struct burst *)self) : NC_NOERR;
+    int err = self->ds->base > 0 ? drain_and_restart_all((struct burst *)self) : NC_NOERR;
     if (err == NC_NOERR) driver_call(self->lower, background.prepare_close_all);
 }
 
-/* What was put must all be in the log, and threads must be there to bring it from there
- * to the file: flush_start lets them begin. */
+/* A close can be deferred if all puts are in the log and threads can drain it.
+ * flush_start makes them do so. */
 static enum driver_defer defer_burst(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    bool safe = b->logging && b->log.kept_fd < 0;
+    bool safe = b->logging.active && b->log.spill.fd < 0;
     if (!safe || driver_call(self->lower, background.defer) == DRIVER_NOW)
         return DRIVER_NOW;
-    return b->nwrites == 0 || burst_pool_ready(b) ? DRIVER_LATER : DRIVER_NOW;
-}
-
-/* Can the close of this dataset be deferred? */
-static bool may_defer(const struct burst *b)
-{
-    const struct dataset *ds = b->base.ds;
-    bool joined = ds->base > 0 && ds->hints.blob_join == BASE_JOIN_BEHIND;
-    return ds->writable && (joined || burst_pool_may(b));
+    return b->list.n == 0 || burst_pool_ready(b) ? DRIVER_LATER : DRIVER_NOW;
 }
 
 static int inq_burst_info(struct driver *self, MPI_Info info)
 {
     struct burst *b = (struct burst *)self;
-    burst_pool_tell(b->pool); /* who asks may look at them next */
+    const struct dataset *ds = self->ds;
+    burst_pool_report(b->drain.pool); /* the caller may read the statistics next */
     int err = driver_call(self->lower, inq_info, info);
-    if (err != NC_NOERR || self->ds->hints.deferred_close != BASE_ENABLE) return err;
-    const char *force = may_defer(b) ? "enable" : "disable";
-    return base_mpi_error(MPI_Info_set(info, "nc_deferred_close", force), NC_EMPI,
-                          "MPI_Info_set");
+    if (err != NC_NOERR || ds->hints.deferred_close != HINTS_ENABLE) return err;
+    bool joined = ds->base > 0 && ds->hints.blob_join == HINTS_JOIN_BACKGROUND;
+    bool may = ds->writable && (joined || burst_pool_can_write(b));
+    return base_mpi_error(
+        MPI_Info_set(info, "nc_deferred_close", may ? "enable" : "disable"), NC_EMPI,
+        "MPI_Info_set");
 }
 
-/* In independent mode: what this process put is in the file, and its own to bring there.
- * Another process may put there next: see burst_retire.c. */
+/* Drains what this process has put in independent mode, so that other processes may then
+ * put to the same bytes (see burst_commit.c). */
 static int flush_alone(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = self->ds->writable ? drain_own(b) : NC_NOERR;
-    return err == NC_NOERR ? burst_sync_retired(b) : err;
+    return err == NC_NOERR ? burst_sync_committed(b) : err;
 }
 
 static int sync_burst_alone(struct driver *self)
@@ -429,7 +362,7 @@ static int sync_burst_alone(struct driver *self)
     struct burst *b = (struct burst *)self;
     int err = self->ds->writable ? drain_own(b) : NC_NOERR;
     if (err == NC_NOERR) err = driver_call(self->lower, sync);
-    return err == NC_NOERR ? burst_sync_retired(b) : err;
+    return err == NC_NOERR ? burst_sync_committed(b) : err;
 }
 
 static const struct driver_ops slots = {
@@ -449,7 +382,7 @@ static const struct driver_ops slots = {
     .inq_info = inq_burst_info,
     .sync = sync_burst_alone,
     .flush = flush_alone,
-    .posting = {.post = burst_post,
+    .posting = {.post = burst_iput,
                 .wait_all = burst_wait_all,
                 .wait = burst_wait,
                 .cancel = burst_cancel},

@@ -1,46 +1,34 @@
-/* The threads that drain, and what one of them is at. */
+/* The threads that drain the log in the background. Functions that take a pool are no-ops
+ * if it is NULL, which means that there are no threads. */
 #ifndef BURST_POOL_H
 #define BURST_POOL_H
 
-#include "access_tile.h"
-#include "base_worker.h"
-#include "burst.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum { BURST_TAKEN = 1024 };
+struct burst;
+struct burst_pool;
 
-/* One thread's work: writes that follow each other. */
-struct burst_work {
-    struct burst_pool *pool;
-    struct burst_write *writes[BURST_TAKEN];
-    int n;             /* 0: none */
-    int64_t first;     /* the place of the first among all */
-    int64_t low, high; /* the bytes of the file that they touch */
-    struct access_staging staging;
-};
-
-struct burst_pool {
-    struct burst *b;
-    struct base_worker worker;
-    struct cdf_header header; /* as it was at first: names and attributes of the dataset's
-                               * may change while threads look where variables lie */
-    struct burst_work *works;
-    int nthreads;
-    int64_t room;   /* of each, for values on their way to the file */
-    int64_t next;   /* the first write that nobody has taken */
-    int64_t until;  /* serial of the last that may be; all: INT64_MAX */
-    int error;      /* of the last that failed */
-    int64_t failed; /* the first that failed since the last pause */
-    bool stuck;     /* one failed: nothing is taken until all is in the file otherwise */
-    int active;
-    int64_t drained, hidden_us; /* what the dataset's statistics have not been told */
-    bool wanted;                /* a thread sleeps until something is logged */
-    bool watching;              /* one waits until no more puts come */
-    bool ready; /* none came for a while: the rest is taken without waiting again */
-    _Atomic int paused;
-    bool wrote;
-};
-
-/* Brings the writes to the file. NC_EWRITE, NC_ENOMEM ... */
-int burst_work_write(struct burst_work *t);
+/* Returns whether threads can write to the file at all; constant while it is open. */
+bool burst_pool_can_write(const struct burst *b);
+/* Starts the threads if the hints ask for background draining. */
+void burst_pool_start(struct burst *b);
+void burst_pool_stop(struct burst *b);
+/* Starts idle threads if there are none. Returns false if threads cannot be started. */
+bool burst_pool_ready(struct burst *b);
+/* Starts draining everything logged so far. Returns false if there are no threads. */
+bool burst_pool_begin(struct burst *b);
+/* Sets *written to whether this process has written everything up to `serial`. Returns
+ * the error of a thread that failed. */
+int burst_pool_test(struct burst *b, int64_t serial, bool *written);
+/* Waits until no thread is writing, and blocks the threads until burst_pool_resume. */
+void burst_pool_pause(struct burst_pool *p);
+void burst_pool_resume(struct burst_pool *p);
+/* Adds the threads' work to the dataset's statistics. */
+void burst_pool_report(struct burst_pool *p);
+/* Acquire and release the lock that protects the list of logged writes. Releasing it
+ * wakes a thread that waits for something to be logged. The pool must not be NULL. */
+void burst_pool_lock(struct burst_pool *p);
+void burst_pool_unlock(struct burst_pool *p);
 
 #endif

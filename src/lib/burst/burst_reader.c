@@ -1,4 +1,6 @@
-/* Reads logs. Input is untrusted: every entry is validated before it is used. */
+/* Reads logs: opens and locks the files, maps the metadata, decodes commit records and
+ * notes, and iterates over the entries. The input is untrusted, so each entry is
+ * validated before use. */
 #include "burst_reader.h"
 
 #include <errno.h>
@@ -6,18 +8,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "burst_sum.h"
 
 #include "base_error.h"
 #include "base_fs.h"
 #include "base_io.h"
-#include "base_lock.h"
 #include "base_mem.h"
-#include "burst_holder.h"
+#include "base_require.h"
 #include "burst_log.h"
+#include "burst_stream.h"
 
 struct burst_reader {
     char *meta_path, *data_path;
@@ -25,122 +24,20 @@ struct burst_reader {
     unsigned char *meta;
     size_t meta_size;
     struct burst_header header;
-    struct burst_slot *slots; /* those that hold; the others have generation -1 */
-    struct burst_note *notes; /* of the same processes; serial 0: none holds */
-    bool *open;               /* of those, only an old copy may hold: there can be more */
-    int64_t *seen;            /* entries met, of each slot */
-    int64_t at, nread;        /* the next entry, and how many were read */
-    void *aligned;            /* a copy of the last entry of version 0 */
-    struct burst_holder holder; /* this reader, if it has the log alone; else all zero */
-    bool watched;               /* no lock keeps others from taking it over */
+    struct burst_slot *slots; /* commit records; generation is -1 if invalid. In version 0
+                               * only the streams' ranks and counts */
+    struct burst_note *notes; /* notes of the same processes; serial is 0 if invalid */
+    bool *open;        /* only one copy of the record is valid, so it may be old and
+                        * uncounted entries may follow */
+    int64_t *seen;     /* number of entries found for each slot */
+    int64_t at, nread; /* offset of the next entry; number of entries read */
+    struct burst_stream *streams; /* for version 0, its header.nslots streams, which are
+                                   * read one after another */
+    int64_t stream;               /* index of the stream that `at` and `nread` refer to */
+    int64_t values_end;           /* where in that stream the next values should start */
+    void *aligned;                /* 8-byte aligned copy of the last version 0 entry */
+    struct burst_claim claim;
 };
-
-/* ---- having it alone ----
- *
- * A reader locks the values first and then the entries, which the writer has locked as
- * long as it lives: so each knows whom it met. The locks go with their process. In the
- * log each one also leaves a record of itself (burst_holder.h), which others tell the
- * user about. Where a file system has no locks that record alone decides; there a reader
- * also looks whether it is still its own whenever it reads values or notes something: it
- * may have been stopped, and another one sent to replay the log in its place. */
-
-static enum base_locked lock_one(int fd)
-{
-    return fd < 0 ? BASE_LOCKED : base_lock_whole(fd, true);
-}
-
-static enum base_locked lock_files(const struct burst_reader *r, enum burst_busy *busy)
-{
-    enum base_locked values = lock_one(r->data_fd);
-    *busy = values == BASE_BUSY ? BURST_READ : BURST_FREE;
-    if (values == BASE_BUSY) return values;
-    enum base_locked entries = lock_one(r->meta_fd);
-    if (entries == BASE_BUSY) *busy = BURST_WRITTEN;
-    return entries;
-}
-
-/* As the record tells it: of a holder that is on another host nothing is known. */
-static enum burst_busy busy_by_record(const struct burst_holder *who)
-{
-    if (who->released) return BURST_FREE;
-    switch (base_owner_alive(&who->owner)) {
-    case BASE_ALIVE:
-        return who->replays ? BURST_READ : BURST_WRITTEN;
-    case BASE_ELSEWHERE:
-        return BURST_UNSEEN;
-    default:
-        return BURST_FREE;
-    }
-}
-
-static int tell_log_busy(const struct burst_reader *r, const struct burst_holder *who,
-                         enum burst_busy busy)
-{
-    char words[256] = "is in use by another program";
-    if (who != NULL) burst_holder_words(who, words);
-    return base_error_set(
-        NC_EFILE, "%s %s%s", r->meta_path, words,
-        busy == BURST_UNSEEN ? ", which cannot be seen from here, as the file system has "
-                               "no locks: if that has ended, ncmpilog replay -f"
-                             : "");
-}
-
-/* Two that come at the same time both find no holder; the one that wrote its record later
- * has the log, and the other one sees that after a moment. */
-static int take_log(struct burst_reader *r)
-{
-    static const struct timespec moment = {0, 50000000};
-    int err = burst_holder_take(r->meta_fd, &r->header, &r->holder, r->meta_path);
-    if (err != NC_NOERR || !r->watched) return err;
-    err = base_sync_data(r->meta_fd, r->meta_path);
-    (void)nanosleep(&moment, NULL);
-    return err;
-}
-
-bool burst_reader_watched(const struct burst_reader *r)
-{
-    return r->watched && r->holder.owner.nonce != 0;
-}
-
-int burst_reader_check_mine(const struct burst_reader *r)
-{
-    struct burst_holder now;
-    char words[256];
-    if (!burst_reader_watched(r)) return NC_NOERR;
-    if (!burst_holder_read(r->meta_fd, &r->header, &now))
-        return base_error_set(NC_EFILE, "%s: the record of its holder cannot be read",
-                              r->meta_path);
-    if (now.owner.nonce == r->holder.owner.nonce) return NC_NOERR;
-    return base_error_set(NC_EFILE,
-                          "%s %s, which has taken it over: nothing more of it is written "
-                          "by this process",
-                          r->meta_path, burst_holder_words(&now, words));
-}
-
-/* Decides, now that the head is known (or is not: err), whether this reader has the log.
- */
-static int decide_holder(struct burst_reader *r, enum base_locked met, bool seize,
-                         int err, enum burst_busy *busy)
-{
-    struct burst_holder who;
-    bool known = err == NC_NOERR && burst_holder_read(r->meta_fd, &r->header, &who);
-    if (met == BASE_LOCKLESS && known) *busy = busy_by_record(&who);
-    if (*busy == BURST_UNSEEN && seize) *busy = BURST_FREE;
-    if (*busy != BURST_FREE) return tell_log_busy(r, known ? &who : NULL, *busy);
-    r->watched = met == BASE_LOCKLESS;
-    if (err == NC_NOERR) err = take_log(r);
-    return err == NC_NOERR ? burst_reader_check_mine(r) : err;
-}
-
-/* Another reader may have removed it while this one came to the lock. */
-static int look_again(const struct burst_reader *r)
-{
-    struct stat open, named;
-    if (fstat(r->meta_fd, &open) != 0 || lstat(r->meta_path, &named) != 0 ||
-        open.st_ino != named.st_ino || open.st_dev != named.st_dev)
-        return base_error_set(NC_ENOENT, "%s is gone", r->meta_path);
-    return NC_NOERR;
-}
 
 static int open_files(struct burst_reader *r, const char *meta_path, int how)
 {
@@ -149,19 +46,22 @@ static int open_files(struct burst_reader *r, const char *meta_path, int how)
     r->meta_path = base_strdup(meta_path);
     r->data_path = base_strdup(meta_path);
     if (r->meta_path == NULL || r->data_path == NULL) return NC_ENOMEM;
-    if (length < 5 || strcmp(meta_path + length - 5, ".meta") != 0)
-        return base_error_set(
-            NC_EBADLOG, "%s is no metadata log: its name ends otherwise", meta_path);
+    if (!burst_has_ending(meta_path, ".meta"))
+        return base_error_set(NC_EBADLOG,
+                              "%s is not a metadata log: its name does not end in .meta",
+                              meta_path);
     memcpy(r->data_path + length - 5, ".data", 5);
     r->meta_fd = burst_open_own(meta_path, anybody);
     if (r->meta_fd < 0) return base_error_system(NC_EFILE, "opening", meta_path);
     r->data_fd = burst_open_own(r->data_path, anybody);
-    if (r->data_fd >= 0 || errno == ENOENT) return NC_NOERR; /* missed when it is read */
+    if (r->data_fd >= 0 || errno == ENOENT)
+        return NC_NOERR; /* a missing data log is reported when values are read */
     return base_error_system(NC_EFILE, "opening", r->data_path);
 }
 
-/* Where nodes keep pages for themselves a mapping is of these, whatever the descriptor
- * goes around: then it is memory, and the log is read into it. */
+/* If the file system's caches are incoherent between nodes, a mapping would show cached
+ * pages even through a descriptor that bypasses the cache. In that case the log is read
+ * into memory instead. */
 static int map(struct burst_reader *r)
 {
     struct stat st;
@@ -169,7 +69,7 @@ static int map(struct burst_reader *r)
         return base_error_system(NC_EREAD, "reading", r->meta_path);
     r->meta_size = (size_t)st.st_size;
     if (r->meta_size == 0) return base_error_set(NC_EBADLOG, "%s is empty", r->meta_path);
-    bool around = base_fs_goes_around(r->meta_fd);
+    bool around = base_fs_bypasses_cache(r->meta_fd);
     int access = around ? PROT_READ | PROT_WRITE : PROT_READ;
     void *p = mmap(NULL, r->meta_size, access, MAP_PRIVATE | (around ? MAP_ANONYMOUS : 0),
                    around ? -1 : r->meta_fd, 0);
@@ -179,9 +79,9 @@ static int map(struct burst_reader *r)
     return base_read_at(r->meta_fd, 0, p, st.st_size, r->meta_path);
 }
 
-/* Processes start a new generation when everything is in the file, all of them: those
- * that had not come to it yet when they were killed have nothing left to replay. */
-static void pass_over_old(struct burst_reader *r)
+/* All processes start a new generation once everything is in the file. So a process that
+ * was killed before it started the newest generation has nothing to replay. */
+static void skip_old_generations(struct burst_reader *r)
 {
     int64_t newest = 0;
     for (int64_t i = 0; i < r->header.nslots; i++)
@@ -189,7 +89,7 @@ static void pass_over_old(struct burst_reader *r)
     for (int64_t i = 0; i < r->header.nslots; i++) {
         struct burst_slot *s = &r->slots[i];
         if (s->generation < 0 || s->generation == newest) continue;
-        /* Of the new generation, so that nobody counts its entries of the old one. */
+        /* Its entries belong to an old generation and no longer count. */
         *s = (struct burst_slot){.rank = s->rank, .generation = newest};
         r->open[i] = false;
     }
@@ -201,10 +101,11 @@ static int read_slots(struct burst_reader *r)
 {
     const struct burst_header *h = &r->header;
     int64_t bytes = BURST_SLOT_STRIDE, good = 0;
-    if (h->nslots < 1 || h->chunk < 64 || h->slots_begin > (int64_t)r->meta_size ||
+    if (h->nslots < 1 || h->chunk < 64 || h->slots_begin < 0 ||
+        h->slots_begin > (int64_t)r->meta_size ||
         h->entry_begin > (int64_t)r->meta_size ||
         h->nslots > (h->entry_begin - h->slots_begin) / bytes)
-        return base_error_set(NC_EBADLOG, "%s is shorter than its header says",
+        return base_error_set(NC_EBADLOG, "%s is shorter than its header implies",
                               r->meta_path);
     r->slots = base_calloc((size_t)h->nslots, sizeof *r->slots);
     r->seen = base_calloc((size_t)h->nslots, sizeof *r->seen);
@@ -216,28 +117,51 @@ static int read_slots(struct burst_reader *r)
         const unsigned char *at = r->meta + h->slots_begin + i * bytes;
         int copies = burst_decode_slot(at, h->token, &r->slots[i]);
         if (burst_decode_note(at + NOTES_AT, h->token, &r->notes[i]) < 2)
-            r->notes[i].changing = 1; /* the later one may be lost */
+            r->notes[i].changing = 1; /* the later copy may be lost */
         good += copies > 0;
         r->open[i] = copies == 1;
         if (copies == 0) r->slots[i].generation = -1;
     }
-    pass_over_old(r);
+    skip_old_generations(r);
     if (good == h->nslots) return NC_NOERR;
     return base_error_set(NC_EBADLOG, "%s: the checksum of a commit record is wrong",
                           r->meta_path);
 }
 
-/* The head is read behind the lock: a writer that still lived before it may have added to
- * the log. */
+static int read_streams(struct burst_reader *r)
+{
+    int err = burst_find_streams(r->meta, r->meta_size, &r->header, &r->streams,
+                                 &r->header.nslots);
+    r->header.token = burst_stream_token(&r->header, r->meta_path);
+    if (err == NC_NOERR) {
+        r->slots = base_calloc((size_t)r->header.nslots, sizeof *r->slots);
+        if (r->slots == NULL) return NC_ENOMEM;
+        for (int64_t i = 0; i < r->header.nslots; i++)
+            r->slots[i] = (struct burst_slot){.rank = r->streams[i].rank,
+                                              .count = r->streams[i].num_entries};
+    }
+    if (err != NC_EBADLOG) return err;
+    char text[256];
+    snprintf(text, sizeof text, "%s", base_error_detail(err));
+    return base_error_set(err, "%s: %s", r->meta_path, text);
+}
+
+/* Reads the head after locking, because a writer may have added to it before it ended. */
 static int read_log(struct burst_reader *r, int how, enum burst_busy *busy)
 {
     bool lock = how & BURST_READ_LOCK;
-    enum base_locked met = lock ? lock_files(r, busy) : BASE_LOCKED;
+    r->claim = (struct burst_claim){
+        .fd = r->meta_fd, .header = &r->header, .path = r->meta_path};
+    enum base_locked locked =
+        lock ? burst_claim_lock(&r->claim, r->data_fd, busy) : BASE_LOCKED;
     int err = map(r);
     if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
-    if (lock) err = decide_holder(r, met, how & BURST_READ_SEIZE, err, busy);
-    if (lock && err == NC_NOERR) err = look_again(r);
-    if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
+    if (lock)
+        err = burst_claim_decide(&r->claim, locked, how & BURST_READ_SEIZE, err, busy);
+    /* Another reader may have removed the log while this one was waiting for the lock. */
+    if (lock && err == NC_NOERR && !base_has_name(r->meta_fd, r->meta_path))
+        err = base_error_set(NC_ENOENT, "%s no longer exists", r->meta_path);
+    if (err == NC_NOERR) err = r->header.version == 1 ? read_slots(r) : read_streams(r);
     return err;
 }
 
@@ -266,7 +190,7 @@ void burst_reader_close(struct burst_reader *r)
 {
     if (r == NULL) return;
     if (r->meta != NULL) munmap(r->meta, r->meta_size);
-    if (burst_reader_watched(r)) burst_holder_release(r->meta_fd, &r->header);
+    if (burst_claim_is_lockless(&r->claim)) burst_holder_release(r->meta_fd, &r->header);
     if (r->meta_fd >= 0) close(r->meta_fd);
     if (r->data_fd >= 0) close(r->data_fd);
     base_free(r->meta_path);
@@ -275,13 +199,19 @@ void burst_reader_close(struct burst_reader *r)
     base_free(r->notes);
     base_free(r->seen);
     base_free(r->open);
+    base_free(r->streams);
     base_free(r->aligned);
     base_free(r);
 }
 
+int burst_reader_check_mine(const struct burst_reader *r)
+{
+    return burst_claim_check(&r->claim);
+}
+
 int burst_reader_remove(struct burst_reader *r)
 {
-    int err = burst_reader_check_mine(r);
+    int err = burst_claim_check(&r->claim);
     if (err == NC_NOERR) burst_remove(r->meta_path, true);
     return err;
 }
@@ -294,7 +224,7 @@ bool burst_reader_copied(const struct burst_reader *r)
 int burst_reader_adopt(struct burst_reader *r)
 {
     if (!burst_reader_copied(r)) return NC_NOERR;
-    int err = burst_reader_check_mine(r);
+    int err = burst_claim_check(&r->claim);
     return err == NC_NOERR ? burst_holder_adopt(r->meta_fd, &r->header, r->meta_path)
                            : err;
 }
@@ -309,22 +239,20 @@ const char *burst_reader_path(const struct burst_reader *r)
     return r->meta_path;
 }
 
-void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
-                         int64_t *generation)
+struct burst_counts burst_reader_counts(const struct burst_reader *r)
 {
-    *count = r->header.version == 0 ? r->header.num_entries : 0;
-    *drained = *generation = 0;
-    if (r->header.version == 0) return;
+    struct burst_counts n = {0, 0, 0};
     for (int64_t i = 0; i < r->header.nslots; i++) {
-        *count += r->slots[i].count;
-        *drained += r->slots[i].drained;
-        if (r->slots[i].generation > *generation) *generation = r->slots[i].generation;
+        n.count += r->slots[i].count;
+        n.drained += r->slots[i].drained;
+        if (r->slots[i].generation > n.generation) n.generation = r->slots[i].generation;
     }
+    return n;
 }
 
 bool burst_reader_fits(const struct burst_reader *r, uint64_t definitions)
 {
-    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
+    for (int64_t i = 0; i < r->header.nslots; i++)
         if (r->slots[i].count > r->slots[i].drained &&
             r->slots[i].definitions != definitions)
             return false;
@@ -333,46 +261,83 @@ bool burst_reader_fits(const struct burst_reader *r, uint64_t definitions)
 
 int64_t burst_reader_rank(const struct burst_reader *r, int64_t i)
 {
-    if (r->header.version == 0) return i == 0 ? r->header.rank_id : -1;
     return i < r->header.nslots ? r->slots[i].rank : -1;
+}
+
+static void start_stream(struct burst_reader *r, int64_t s)
+{
+    r->stream = s;
+    r->at = r->streams[s].entry_begin;
+    r->nread = 0;
+    r->values_end = BURST_STREAM_MAGIC;
 }
 
 void burst_reader_rewind(struct burst_reader *r)
 {
+    if (r->header.version == 0) {
+        start_stream(r, 0);
+        return;
+    }
     r->at = r->header.entry_begin;
     r->nread = 0;
-    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
-        r->seen[i] = 0;
+    memset(r->seen, 0, (size_t)r->header.nslots * sizeof *r->seen);
 }
 
 /* ---- entries ---- */
+
+static int bad_entry(const struct burst_reader *r, const char *what)
+{
+    const struct burst_stream *s = &r->streams[r->stream];
+    return base_error_set(NC_EBADLOG, "%s: entry %lld of %lld of process %lld %s",
+                          r->meta_path, (long long)r->nread, (long long)s->num_entries,
+                          (long long)s->rank, what);
+}
+
+static bool copy_entry(const struct burst_reader *r, void *bytes, int64_t n)
+{
+    return burst_stream_copy(r->meta, r->meta_size, r->header.nslots, r->stream, r->at,
+                             bytes, n);
+}
+
+/* PnetCDF stores the values of each entry directly after those of the previous entry. */
+static bool values_fit(struct burst_reader *r, const struct burst_entry *e)
+{
+    bool fit = e->data_off >= BURST_STREAM_MAGIC && e->data_off < BURST_STREAM_SIZE &&
+               e->data_len <= BURST_STREAM_SIZE - e->data_off &&
+               (!r->header.as_written || e->data_off == r->values_end);
+    r->values_end = e->data_off + e->data_len;
+    return fit;
+}
 
 static int next_of_version_0(struct burst_reader *r, struct burst_entry *e, bool *more)
 {
     int64_t size = 0;
     *more = false;
-    if (r->nread == r->header.num_entries) return NC_NOERR;
-    int64_t rest = (int64_t)r->meta_size - r->at;
-    if (rest >= (int64_t)sizeof size) memcpy(&size, r->meta + r->at, sizeof size);
-    if (rest < (int64_t)sizeof size || size < (int64_t)sizeof size || size > rest)
-        return base_error_set(NC_EBADLOG, "%s: entry %lld of %lld is broken or missing",
-                              r->meta_path, (long long)r->nread,
-                              (long long)r->header.num_entries);
-    base_free(r->aligned); /* names may leave entries at any multiple of 4 */
+    while (r->nread == r->streams[r->stream].num_entries) {
+        if (r->stream + 1 == r->header.nslots) return NC_NOERR;
+        start_stream(r, r->stream + 1);
+    }
+    if (!copy_entry(r, &size, sizeof size) || size < (int64_t)sizeof size ||
+        size > (int64_t)r->meta_size)
+        return bad_entry(r, "is corrupt or missing");
+    base_free(r->aligned); /* entries may start at any multiple of 4 */
     r->aligned = base_malloc((size_t)size);
     if (r->aligned == NULL) return NC_ENOMEM;
-    memcpy(r->aligned, r->meta + r->at, (size_t)size);
-    int err = burst_decode_entry0(e, r->aligned, (size_t)size);
-    if (err != NC_NOERR) return err;
+    if (!copy_entry(r, r->aligned, size) ||
+        burst_decode_entry0(e, r->aligned, (size_t)size, r->header.as_written) !=
+            NC_NOERR)
+        return bad_entry(r, "is corrupt or missing");
+    if (!values_fit(r, e)) return bad_entry(r, "has values with invalid offsets");
+    e->data_off += r->stream * BURST_STREAM_SIZE;
     e->seq = r->nread++;
-    e->rank = r->header.rank_id;
+    e->rank = r->streams[r->stream].rank;
     r->at += size;
     *more = true;
     return NC_NOERR;
 }
 
-/* The slot of the process whose entry may be at r->at; -1 if there is none. */
-static int64_t slot_here(const struct burst_reader *r)
+/* Returns the slot of the process whose entry may be at r->at; -1 if there is none. */
+static int64_t find_slot(const struct burst_reader *r)
 {
     int64_t rank = burst_entry_rank(r->meta + r->at, r->meta_size - (size_t)r->at);
     for (int64_t i = 0; rank >= 0 && i < r->header.nslots; i++)
@@ -387,13 +352,13 @@ static int next_of_version_1(struct burst_reader *r, bool all, struct burst_entr
     const struct burst_header *h = &r->header;
     *more = true;
     while (r->at < (int64_t)r->meta_size) {
-        int64_t i = slot_here(r);
+        int64_t i = find_slot(r);
         if (i >= 0 && burst_decode_entry(e, r->meta + r->at, r->meta_size - (size_t)r->at,
                                          h->token, r->slots[i].generation, r->at)) {
             r->at += e->size;
             r->nread++;
             if (++r->seen[i] > r->slots[i].drained || all) return NC_NOERR;
-        } else { /* the rest of a chunk is nobody's */
+        } else { /* the rest of the chunk is unused */
             r->at = h->entry_begin + ((r->at - h->entry_begin) / h->chunk + 1) * h->chunk;
         }
     }
@@ -407,52 +372,90 @@ int burst_reader_next(struct burst_reader *r, bool all, struct burst_entry *e, b
     return next_of_version_1(r, all, e, more);
 }
 
+/* Checks that each data stream begins with the magic number. */
+static int check_values_begin(const struct burst_reader *r)
+{
+    static const char magic[] = "PnetCDF0";
+    char bytes[BURST_STREAM_MAGIC];
+    for (int64_t i = 0; i < r->header.nslots; i++) {
+        if (r->streams[i].num_entries == 0 && r->data_fd < 0) continue;
+        int err = burst_reader_read(r, i * BURST_STREAM_SIZE, bytes, sizeof bytes);
+        if (err != NC_NOERR) return err;
+        if (memcmp(bytes, magic, sizeof bytes) != 0)
+            return base_error_set(
+                NC_EBADLOG, "%s: the values of process %lld do not start at byte %lld",
+                r->data_path, (long long)r->streams[i].rank,
+                (long long)burst_reader_place(r, i * BURST_STREAM_SIZE));
+    }
+    return NC_NOERR;
+}
+
 int burst_reader_complete(const struct burst_reader *r)
 {
-    if (r->header.version == 0) return NC_NOERR;
+    if (r->header.version == 0) return check_values_begin(r);
     for (int64_t i = 0; i < r->header.nslots; i++)
         if (r->seen[i] < r->slots[i].count)
-            return base_error_set(
-                NC_EBADLOG,
-                "%s: of process %lld's %lld entries %lld are broken or missing",
-                r->meta_path, (long long)r->slots[i].rank, (long long)r->slots[i].count,
-                (long long)(r->slots[i].count - r->seen[i]));
+            return base_error_set(NC_EBADLOG,
+                                  "%s: process %lld wrote %lld entries, of which %lld "
+                                  "are corrupt or missing",
+                                  r->meta_path, (long long)r->slots[i].rank,
+                                  (long long)r->slots[i].count,
+                                  (long long)(r->slots[i].count - r->seen[i]));
     return NC_NOERR;
 }
 
 /* ---- values ---- */
 
+/* Returns the file offset of the values at `at`. Sets *run to the number of bytes from
+ * there that are contiguous in the file. */
+static int64_t place_of_values(const struct burst_reader *r, int64_t at, int64_t *run)
+{
+    *run = INT64_MAX;
+    if (r->header.version == 1) return at;
+    return burst_stream_place(r->header.nslots, at / BURST_STREAM_SIZE,
+                              at % BURST_STREAM_SIZE, run);
+}
+
+int64_t burst_reader_place(const struct burst_reader *r, int64_t at)
+{
+    int64_t run;
+    return place_of_values(r, at, &run);
+}
+
 int burst_reader_read(const struct burst_reader *r, int64_t at, void *bytes, int64_t n)
 {
+    unsigned char *to = bytes;
     if (r->data_fd < 0) return base_error_set(NC_EBADLOG, "%s is missing", r->data_path);
-    int err = burst_reader_check_mine(r);
-    if (err != NC_NOERR) return err;
-    return burst_read_file(r->data_fd, at, bytes, n, r->data_path);
+    int err = burst_claim_check(&r->claim);
+    for (int64_t part; n > 0 && err == NC_NOERR; n -= part) {
+        int64_t run, place = place_of_values(r, at, &run);
+        part = n < run ? n : run;
+        err = burst_read_file(r->data_fd, place, to, part, r->data_path);
+        to += part;
+        at += part;
+    }
+    return err;
+}
+
+static int read_values(const void *r, int64_t at, void *bytes, int64_t n)
+{
+    return burst_reader_read(r, at, bytes, n);
 }
 
 int burst_reader_check(const struct burst_reader *r, const struct burst_entry *e)
 {
-    enum { PIECE = 1 << 18 };
-    XXH3_state_t state;
-    unsigned char *bytes = base_malloc(PIECE);
-    int err = bytes == NULL ? NC_ENOMEM : NC_NOERR;
-    XXH3_INITSTATE(&state);
-    XXH3_64bits_reset(&state);
-    for (int64_t at = 0; err == NC_NOERR && at < e->data_len; at += PIECE) {
-        int64_t n = e->data_len - at < PIECE ? e->data_len - at : PIECE;
-        err = burst_reader_read(r, e->data_off + at, bytes, n);
-        if (err == NC_NOERR) XXH3_64bits_update(&state, bytes, (size_t)n);
-    }
-    base_free(bytes);
+    uint64_t sum = 0;
+    int err = burst_sum_values(read_values, r, e->data_off, e->data_len, &sum);
     if (err == NC_NOERR && r->header.version == 1 && e->data_len > 0 &&
-        XXH3_64bits_digest(&state) != e->data_sum)
-        err =
-            base_error_set(NC_EBADLOG, "%s: the checksum of %lld bytes at %lld is wrong",
-                           r->data_path, (long long)e->data_len, (long long)e->data_off);
+        sum != e->data_sum)
+        err = base_error_set(NC_EBADLOG,
+                             "%s: the checksum of %lld bytes at byte %lld is wrong",
+                             r->data_path, (long long)e->data_len,
+                             (long long)burst_reader_place(r, e->data_off));
     return err;
 }
 
-/* ---- what the log says of the file ---- */
+/* ---- what the log records about the file ---- */
 
 bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
 {
@@ -464,19 +467,25 @@ bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
         if (n->when > latest->when) latest->when = n->when;
         if (n->mtime > latest->mtime) latest->mtime = n->mtime;
         if (n->size > latest->size) latest->size = n->size;
+        if (n->ctime > latest->ctime) latest->ctime = n->ctime;
     }
     return quiet;
 }
 
-/* Only this reader has the log: whatever way it is left, it counts no less than it did.
- */
-static int write_log_head(const struct burst_reader *r, int64_t at,
-                          const unsigned char *bytes, int copies)
+/* Writes both copies of one of process i's records; `offset` is relative to the start of
+ * that process's records. No other process uses the log, and a kill between the two
+ * writes leaves a record that counts no fewer entries than before. */
+static int write_record(const struct burst_reader *r, int64_t i, int64_t offset,
+                        const unsigned char *bytes)
 {
-    int err = burst_reader_check_mine(r);
+    int err = burst_claim_check(&r->claim);
     if (base_reads_only(r->meta_fd)) return NC_NOERR;
-    for (int i = 0; i < copies && err == NC_NOERR; i++)
-        err = base_write_at(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, bytes,
+    int64_t at = r->header.slots_begin + i * BURST_SLOT_STRIDE + offset;
+    base_require(i >= 0 && i < r->header.nslots && offset < BURST_SLOT_STRIDE);
+    base_require(at + (int64_t)BURST_SLOT_COPIES * BURST_SLOT_BYTES <=
+                 r->header.entry_begin);
+    for (int k = 0; k < BURST_SLOT_COPIES && err == NC_NOERR; k++)
+        err = base_write_at(r->meta_fd, at + (int64_t)k * BURST_SLOT_BYTES, bytes,
                             BURST_SLOT_BYTES, r->meta_path);
     return err;
 }
@@ -489,25 +498,43 @@ int burst_reader_set_note(struct burst_reader *r, struct burst_note note)
         note.serial = r->notes[i].serial + 1;
         r->notes[i] = note;
         burst_encode_note(&note, r->header.token, bytes);
-        if (err == NC_NOERR)
-            err = write_log_head(r,
-                                 r->header.slots_begin + i * BURST_SLOT_STRIDE + NOTES_AT,
-                                 bytes, BURST_SLOT_COPIES);
+        if (err == NC_NOERR) err = write_record(r, i, NOTES_AT, bytes);
+    }
+    return err;
+}
+
+/* Sets the number of entries to 0 in all streams, as PnetCDF does after a flush. */
+static int write_no_entries(struct burst_reader *r)
+{
+    static const int64_t none = 0;
+    int err = NC_NOERR;
+    if (base_reads_only(r->meta_fd)) return NC_NOERR;
+    for (int64_t i = 0; i < r->header.nslots && err == NC_NOERR; i++) {
+        int64_t run;
+        int64_t at =
+            burst_stream_place(r->header.nslots, i, burst_entries_at(&r->header), &run);
+        base_require(at >= 0 && at + (int64_t)sizeof none <= (int64_t)r->meta_size);
+        err = base_write_at(r->meta_fd, at, &none, sizeof none, r->meta_path);
+    }
+    return err;
+}
+
+static int write_drained_slots(struct burst_reader *r)
+{
+    unsigned char bytes[BURST_SLOT_BYTES] = {0};
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < r->header.nslots; i++) {
+        base_require(r->slots[i].drained <= r->slots[i].count);
+        r->slots[i].drained = r->slots[i].count;
+        burst_encode_slot(&r->slots[i], r->header.token, bytes);
+        if (err == NC_NOERR) err = write_record(r, i, 0, bytes);
     }
     return err;
 }
 
 int burst_reader_drained(struct burst_reader *r)
 {
-    unsigned char bytes[BURST_SLOT_BYTES] = {0};
-    int err = NC_NOERR;
-    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++) {
-        r->slots[i].drained = r->slots[i].count;
-        burst_encode_slot(&r->slots[i], r->header.token, bytes);
-        if (err == NC_NOERR)
-            err = write_log_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE, bytes,
-                                 BURST_SLOT_COPIES);
-    }
+    int err = r->header.version == 0 ? write_no_entries(r) : write_drained_slots(r);
     return err == NC_NOERR ? base_sync_data(r->meta_fd, r->meta_path) : err;
 }
 
@@ -526,8 +553,8 @@ static int64_t slot_of_rank(const struct burst_reader *r, int64_t rank)
     return -1;
 }
 
-/* How many of each process's entries are whole, from the first. */
-static int count_whole(struct burst_reader *r, int64_t *whole)
+/* Counts the intact entries of each process that precede its first damaged one. */
+static int count_intact(struct burst_reader *r, int64_t *intact)
 {
     struct burst_entry e;
     bool more;
@@ -535,9 +562,9 @@ static int count_whole(struct burst_reader *r, int64_t *whole)
     burst_reader_rewind(r);
     while ((err = burst_reader_next(r, true, &e, &more)) == NC_NOERR && more) {
         int64_t i = slot_of_rank(r, e.rank);
-        if (i < 0 || e.seq != whole[i]) continue;
+        if (i < 0 || e.seq != intact[i]) continue;
         err = e.seq < r->slots[i].drained ? NC_NOERR : burst_reader_check(r, &e);
-        if (err == NC_NOERR) whole[i]++;
+        if (err == NC_NOERR) intact[i]++;
         if (err != NC_NOERR && err != NC_EBADLOG) break;
     }
     burst_reader_rewind(r);
@@ -547,22 +574,22 @@ static int count_whole(struct burst_reader *r, int64_t *whole)
 int burst_reader_trim(struct burst_reader *r)
 {
     if (r->header.version == 0) return NC_NOERR;
-    int64_t *whole = base_calloc((size_t)r->header.nslots, sizeof *whole);
-    int err = whole == NULL ? NC_ENOMEM : count_whole(r, whole);
+    int64_t *intact = base_calloc((size_t)r->header.nslots, sizeof *intact);
+    int err = intact == NULL ? NC_ENOMEM : count_intact(r, intact);
     for (int64_t i = 0; err == NC_NOERR && i < r->header.nslots; i++) {
         struct burst_slot *s = &r->slots[i];
-        if (whole[i] < s->synced) continue;
-        s->count = whole[i];
+        if (intact[i] < s->synced) continue;
+        s->count = intact[i];
         if (s->drained > s->count) s->drained = s->count;
         r->open[i] = false;
     }
-    base_free(whole);
+    base_free(intact);
     return err;
 }
 
 bool burst_reader_synced(const struct burst_reader *r)
 {
-    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
+    for (int64_t i = 0; i < r->header.nslots; i++)
         if (r->slots[i].synced > r->slots[i].drained) return true;
     return false;
 }

@@ -1,4 +1,5 @@
-/* Attributes. Short lists are searched from end to end; long ones have a table. */
+/* Attributes. Short lists are searched linearly, and long ones have a name table. The
+ * memory of deleted and replaced attributes is reused. */
 #include "cdf_impl.h"
 
 #include <limits.h>
@@ -6,8 +7,8 @@
 #include "base_error.h"
 
 enum {
-    SHORT_LIST = 16, /* attributes in a list without a table */
-    SPARES = 16      /* how many deleted attributes are looked at for their storage */
+    SHORT_LIST = 16, /* maximum length of a list without a table */
+    SPARES = 16      /* number of deleted attributes searched for reusable memory */
 };
 
 static const char *att_text(const void *list, int index)
@@ -38,17 +39,18 @@ void cdf_atts_index(struct cdf_header *h, struct cdf_atts *atts)
     if (atts->count <= SHORT_LIST || atts->names.capacity > 0) return;
     int entered =
         base_names_add_range(&atts->names, 0, atts->count, att_text, atts->list);
-    if (entered >= 0 && entered < atts->count) h->has_twins = true;
+    if (entered >= 0 && entered < atts->count) h->has_duplicate_names = true;
 }
 
-/* Where two have one name, the second is to be found once the first has gone. */
-static void index_again(struct cdf_header *h, struct cdf_atts *atts)
+/* Rebuilds the table. If two attributes have the same name, a look-up can then find the
+ * second after the first has been deleted or renamed. */
+static void rebuild_index(struct cdf_header *h, struct cdf_atts *atts)
 {
     base_names_free(&atts->names);
     cdf_atts_index(h, atts);
 }
 
-/* The index of the attribute with exactly this name, or -1. */
+/* Returns the index of the attribute with exactly this name, or -1. */
 static int find_exact(const struct cdf_atts *atts, const char *name)
 {
     if (atts->names.capacity > 0)
@@ -58,7 +60,7 @@ static int find_exact(const struct cdf_atts *atts, const char *name)
     return -1;
 }
 
-/* Likewise by any form of the name. */
+/* Finds the attribute by any Unicode form of its name. Returns its index, or -1. */
 static int find_any_form(const struct cdf_atts *atts, const char *name)
 {
     char norm[NC_MAX_NAME + 1];
@@ -84,8 +86,8 @@ int cdf_find_att(const struct cdf_header *h, int varid, const char *name, int *a
     return NC_NOERR;
 }
 
-/* Makes room for `bytes` of values in a's storage, which at least doubles when it
- * grows, so that overwriting for ever takes no more than twice the largest. */
+/* Grows the memory of an attribute's values to at least `bytes`, and at least doubles it.
+ * Repeated overwriting thus takes at most twice the largest size. */
 static int reserve_values(struct cdf_header *h, struct cdf_att *a, size_t bytes)
 {
     if (a->capacity >= bytes && a->values != NULL) return NC_NOERR;
@@ -97,13 +99,14 @@ static int reserve_values(struct cdf_header *h, struct cdf_att *a, size_t bytes)
     return NC_NOERR;
 }
 
-/* Of the entries behind count, brings the one with the best storage next to it. */
+/* Returns the next free entry, after swapping the unused entry whose memory fits best
+ * into this position. */
 static struct cdf_att *next_entry(struct cdf_atts *atts, size_t bytes)
 {
     struct cdf_att *next = &atts->list[atts->count];
     struct cdf_att *best = next;
     for (int i = 1; i < SPARES && i < atts->capacity - atts->count; i++) {
-        if (next[i].name == NULL) break; /* never used, and so are those behind it */
+        if (next[i].name == NULL) break; /* the rest was never used */
         bool fits = next[i].capacity >= bytes;
         if (fits != (best->capacity >= bytes) ? fits : next[i].capacity < best->capacity)
             best = &next[i];
@@ -120,7 +123,7 @@ static int add_attribute(struct cdf_header *h, struct cdf_atts *atts, const char
     int err = cdf_atts_reserve(h, atts, 1);
     if (err != NC_NOERR) return err;
     struct cdf_att *entry = next_entry(atts, bytes);
-    const char *name = cdf_name_keep(&h->arena, entry->name, norm, strlen(norm));
+    const char *name = cdf_name_store(&h->arena, entry->name, norm, strlen(norm));
     if (name == NULL) return NC_ENOMEM;
     entry->name = name;
     err = reserve_values(h, entry, bytes);
@@ -133,7 +136,7 @@ static int add_attribute(struct cdf_header *h, struct cdf_atts *atts, const char
     return NC_NOERR;
 }
 
-int64_t cdf_most_values(int format)
+int64_t cdf_max_values(int format)
 {
     return format == 5 ? PTRDIFF_MAX / 8 - 16 : INT32_MAX;
 }
@@ -147,9 +150,9 @@ int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
     int err = cdf_check_name(name, norm);
     if (err == NC_NOERR) err = cdf_check_type(h->format, type);
     if (err != NC_NOERR) return err;
-    if (nelems < 0 || nelems > cdf_most_values(h->format))
-        return base_error_set(NC_EINVAL, "attribute '%.80s' with %lld elements", norm,
-                              (long long)nelems);
+    if (nelems < 0 || nelems > cdf_max_values(h->format))
+        return base_error_set(NC_EINVAL, "attribute '%.80s' cannot have %lld elements",
+                              norm, (long long)nelems);
 
     size_t bytes = (size_t)nelems * (size_t)cdf_type_size(type);
     int i = find_exact(atts, norm);
@@ -170,7 +173,7 @@ bool cdf_same_values(const struct cdf_att *a, const struct cdf_att *b)
     return bytes == 0 || memcmp(a->values, b->values, bytes) == 0;
 }
 
-static int take_list(struct cdf_header *h, int varid, const struct cdf_atts *from)
+static int replace_list(struct cdf_header *h, int varid, const struct cdf_atts *from)
 {
     for (int i = 0; i < from->count; i++) {
         const struct cdf_att *b = &from->list[i];
@@ -186,11 +189,11 @@ static int take_list(struct cdf_header *h, int varid, const struct cdf_atts *fro
     return NC_NOERR;
 }
 
-int cdf_take_atts(struct cdf_header *h, const struct cdf_header *from)
+int cdf_replace_atts(struct cdf_header *h, const struct cdf_header *from)
 {
-    int err = take_list(h, NC_GLOBAL, &from->gatts);
+    int err = replace_list(h, NC_GLOBAL, &from->gatts);
     for (int id = 0; id < h->nvars && err == NC_NOERR; id++)
-        err = take_list(h, id, &from->vars[id].atts);
+        err = replace_list(h, id, &from->vars[id].atts);
     return err;
 }
 
@@ -207,9 +210,9 @@ int cdf_del_att(struct cdf_header *h, int varid, const char *name)
     }
     int last = atts->count - 1;
     memmove(&atts->list[i], &atts->list[i + 1], (size_t)(last - i) * sizeof gone);
-    atts->list[last] = gone; /* its storage is for the next to come */
+    atts->list[last] = gone; /* the next attribute reuses its memory */
     atts->count--;
-    if (h->has_twins) index_again(h, atts);
+    if (h->has_duplicate_names) rebuild_index(h, atts);
     return NC_NOERR;
 }
 
@@ -223,15 +226,15 @@ int cdf_rename_att(struct cdf_header *h, int varid, const char *name,
     if (err != NC_NOERR) return err;
     struct cdf_atts *atts = cdf_atts(h, varid);
     if (find_exact(atts, norm) >= 0)
-        return base_error_set(NC_ENAMEINUSE, "attribute '%.80s' exists already", norm);
+        return base_error_set(NC_ENAMEINUSE, "attribute '%.80s' already exists", norm);
 
     bool table = atts->names.capacity > 0;
     if (table && base_names_add(&atts->names, norm, i) != 0) return NC_ENOMEM;
     strcpy(old, atts->list[i].name);
-    const char *kept = cdf_name_keep(&h->arena, atts->list[i].name, norm, strlen(norm));
+    const char *kept = cdf_name_store(&h->arena, atts->list[i].name, norm, strlen(norm));
     if (table) base_names_remove(&atts->names, kept == NULL ? norm : old, i);
     if (kept == NULL) return NC_ENOMEM;
     atts->list[i].name = kept;
-    if (h->has_twins) index_again(h, atts);
+    if (h->has_duplicate_names) rebuild_index(h, atts);
     return NC_NOERR;
 }

@@ -1,4 +1,4 @@
-/* Are two headers of one mind? Each difference has its code and its sentence. */
+/* Compares two headers. Each kind of difference has an error code and a message. */
 #include "cdf_impl.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "pnetcdf_constants.h"
 
-/* A difference that cannot be: its sentence alone is reported. */
+/* Reports a fatal difference, whose message replaces all others. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -21,7 +21,7 @@ differ(struct cdf_difference *d, int code, const char *format, ...)
     return code;
 }
 
-/* One of an attribute: its sentence follows those of others, if there is room. */
+/* Reports a difference between attributes, whose message is appended if it fits. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -44,17 +44,17 @@ static int compare_dims(struct cdf_difference *d, const struct cdf_header *mine,
 {
     if (mine->ndims != theirs->ndims)
         return differ(d, NC_EMULTIDEFINE_DIM_NUM,
-                      "there are %d dimensions here, %d on process 0", mine->ndims,
+                      "there are %d dimensions here, but %d on process 0", mine->ndims,
                       theirs->ndims);
     for (int i = 0; i < mine->ndims; i++) {
         const struct cdf_dim *a = &mine->dims[i], *b = &theirs->dims[i];
         if (strcmp(a->name, b->name) != 0)
             return differ(d, NC_EMULTIDEFINE_DIM_NAME,
-                          "dimension %d is '%s' here, '%s' on process 0", i, a->name,
+                          "dimension %d is '%s' here, but '%s' on process 0", i, a->name,
                           b->name);
         if (a->length != b->length)
             return differ(d, NC_EMULTIDEFINE_DIM_SIZE,
-                          "dimension '%s' has length %lld here, %lld on process 0",
+                          "dimension '%s' has length %lld here, but %lld on process 0",
                           a->name, (long long)a->length, (long long)b->length);
     }
     return NC_NOERR;
@@ -62,7 +62,7 @@ static int compare_dims(struct cdf_difference *d, const struct cdf_header *mine,
 
 /* ---- attributes ---- */
 
-/* One value of an attribute as a person writes it; text as far as it fits. */
+/* Prints value i of an attribute or, for text, as much of the text as fits. */
 static void show_value(const struct cdf_att *a, int64_t i, char *out, size_t size)
 {
     const unsigned char *p =
@@ -124,7 +124,7 @@ static void differ_in_value(struct cdf_difference *d, int varid, const char *own
     show_value(b, i, there, sizeof there);
     bool fill = varid != NC_GLOBAL && strcmp(a->name, NC_FillValue) == 0;
     note(d, fill ? NC_EMULTIDEFINE_VAR_FILL_VALUE : NC_EMULTIDEFINE_ATTR_VAL,
-         "attribute '%s' of %s differs in element %lld: %s here, %s on process 0",
+         "attribute '%s' of %s differs in element %lld: %s here, but %s on process 0",
          a->name, owner, (long long)i, here, there);
 }
 
@@ -133,11 +133,11 @@ static void compare_att(struct cdf_difference *d, int varid, const char *owner,
 {
     if (a->type != b->type) {
         note(d, NC_EMULTIDEFINE_ATTR_TYPE,
-             "attribute '%s' of %s has type %d here, %d on process 0", a->name, owner,
+             "attribute '%s' of %s has type %d here, but %d on process 0", a->name, owner,
              a->type, b->type);
     } else if (a->nelems != b->nelems) {
         note(d, NC_EMULTIDEFINE_ATTR_LEN,
-             "attribute '%s' of %s has length %lld here, %lld on process 0", a->name,
+             "attribute '%s' of %s has length %lld here, but %lld on process 0", a->name,
              owner, (long long)a->nelems, (long long)b->nelems);
     } else if (!cdf_same_values(a, b)) {
         differ_in_value(d, varid, owner, a, b);
@@ -149,13 +149,13 @@ static int compare_atts(struct cdf_difference *d, int varid, const char *owner,
 {
     if (a->count != b->count)
         return differ(d, NC_EMULTIDEFINE_ATTR_NUM,
-                      "%s has %d attributes here, %d on process 0", owner, a->count,
+                      "%s has %d attributes here, but %d on process 0", owner, a->count,
                       b->count);
     for (int i = 0; i < a->count; i++) {
         if (strcmp(a->list[i].name, b->list[i].name) != 0)
             return differ(d, NC_EMULTIDEFINE_ATTR_NAME,
-                          "attribute %d of %s is '%s' here, '%s' on process 0", i, owner,
-                          a->list[i].name, b->list[i].name);
+                          "attribute %d of %s is '%s' here, but '%s' on process 0", i,
+                          owner, a->list[i].name, b->list[i].name);
         compare_att(d, varid, owner, &a->list[i], &b->list[i]);
     }
     return NC_NOERR;
@@ -168,13 +168,14 @@ static int compare_dimids(struct cdf_difference *d, const struct cdf_var *a,
 {
     if (a->ndims != b->ndims)
         return differ(d, NC_EMULTIDEFINE_VAR_NDIMS,
-                      "variable '%s' has %d dimensions here, %d on process 0", a->name,
-                      a->ndims, b->ndims);
+                      "variable '%s' has %d dimensions here, but %d on process 0",
+                      a->name, a->ndims, b->ndims);
     for (int i = 0; i < a->ndims; i++)
         if (a->dimids[i] != b->dimids[i])
-            return differ(d, NC_EMULTIDEFINE_VAR_DIMIDS,
-                          "dimension %d of variable '%s' has id %d here, %d on process 0",
-                          i, a->name, a->dimids[i], b->dimids[i]);
+            return differ(
+                d, NC_EMULTIDEFINE_VAR_DIMIDS,
+                "dimension %d of variable '%s' has id %d here, but %d on process 0", i,
+                a->name, a->dimids[i], b->dimids[i]);
     return NC_NOERR;
 }
 
@@ -184,12 +185,12 @@ static int compare_var(struct cdf_difference *d, int id, const struct cdf_var *a
     char owner[NC_MAX_NAME + 16];
     if (strcmp(a->name, b->name) != 0)
         return differ(d, NC_EMULTIDEFINE_VAR_NAME,
-                      "variable %d is '%s' here, '%s' on process 0", id, a->name,
+                      "variable %d is '%s' here, but '%s' on process 0", id, a->name,
                       b->name);
     if (a->type != b->type)
         return differ(d, NC_EMULTIDEFINE_VAR_TYPE,
-                      "variable '%s' has type %d here, %d on process 0", a->name, a->type,
-                      b->type);
+                      "variable '%s' has type %d here, but %d on process 0", a->name,
+                      a->type, b->type);
     int err = compare_dimids(d, a, b);
     if (err != NC_NOERR) return err;
     snprintf(owner, sizeof owner, "variable '%s'", a->name);
@@ -204,9 +205,10 @@ static int compare_starts(struct cdf_difference *d, const struct cdf_header *min
     for (int i = 0; i < mine->nvars; i++) {
         const struct cdf_var *a = &mine->vars[i], *b = &theirs->vars[i];
         if (a->begin != b->begin)
-            return differ(d, NC_EMULTIDEFINE_VAR_BEGIN,
-                          "variable '%s' starts at byte %lld here, %lld on process 0",
-                          a->name, (long long)a->begin, (long long)b->begin);
+            return differ(
+                d, NC_EMULTIDEFINE_VAR_BEGIN,
+                "variable '%s' starts at byte %lld here, but at %lld on process 0",
+                a->name, (long long)a->begin, (long long)b->begin);
     }
     return NC_NOERR;
 }
@@ -216,7 +218,7 @@ static int compare_vars(struct cdf_difference *d, const struct cdf_header *mine,
 {
     if (mine->nvars != theirs->nvars)
         return differ(d, NC_EMULTIDEFINE_VAR_NUM,
-                      "there are %d variables here, %d on process 0", mine->nvars,
+                      "there are %d variables here, but %d on process 0", mine->nvars,
                       theirs->nvars);
     for (int i = 0; i < mine->nvars; i++) {
         int err = compare_var(d, i, &mine->vars[i], &theirs->vars[i]);
@@ -231,7 +233,7 @@ int cdf_compare(const struct cdf_header *mine, const struct cdf_header *theirs,
     *d = (struct cdf_difference){0};
     if (mine->format != theirs->format)
         return differ(d, NC_EMULTIDEFINE_CMODE,
-                      "the file's format is CDF-%d here, CDF-%d on process 0",
+                      "the file format is CDF-%d here, but CDF-%d on process 0",
                       mine->format, theirs->format);
     int err = compare_dims(d, mine, theirs);
     if (err == NC_NOERR)

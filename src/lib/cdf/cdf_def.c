@@ -1,4 +1,4 @@
-/* Definitions of dimensions and variables. */
+/* Defines, renames and finds dimensions and variables in the model. */
 #include "cdf_impl.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-/* Room for one more entry of `size` bytes. */
+/* Reserves space for one more entry of `size` bytes. */
 static int reserve_entries(void **array, int *capacity, int count, size_t size)
 {
     int64_t room = *capacity;
@@ -34,9 +34,9 @@ static int reserve_var(struct cdf_header *h)
     return err;
 }
 
-static int in_use(const char *what, const char *name)
+static int fail_name_in_use(const char *what, const char *name)
 {
-    return base_error_set(NC_ENAMEINUSE, "%s '%.80s' exists already", what, name);
+    return base_error_set(NC_ENAMEINUSE, "%s '%.80s' already exists", what, name);
 }
 
 int cdf_def_dim(struct cdf_header *h, const char *name, int64_t length, int *dimid)
@@ -45,16 +45,18 @@ int cdf_def_dim(struct cdf_header *h, const char *name, int64_t length, int *dim
     int err = cdf_check_name(name, norm);
     if (err != NC_NOERR) return err;
     if (length < 0 || length > cdf_max_dim(h->format))
-        return base_error_set(NC_EDIMSIZE, "'%.80s' has length %lld, at most %lld can be",
-                              norm, (long long)length, (long long)cdf_max_dim(h->format));
+        return base_error_set(NC_EDIMSIZE,
+                              "'%.80s' has length %lld, but the maximum is %lld", norm,
+                              (long long)length, (long long)cdf_max_dim(h->format));
     if (length == NC_UNLIMITED && h->unlimited >= 0)
-        return base_error_set(NC_EUNLIMIT, "'%.80s' would be one more beside '%.80s'",
-                              norm, h->dims[h->unlimited].name);
+        return base_error_set(NC_EUNLIMIT,
+                              "'%.80s' cannot be unlimited, as '%.80s' already is", norm,
+                              h->dims[h->unlimited].name);
     if (base_names_find(&h->dim_names, norm, cdf_dim_text, h->dims) >= 0)
-        return in_use("dimension", norm);
+        return fail_name_in_use("dimension", norm);
 
     if (reserve_dim(h) != NC_NOERR) return NC_ENOMEM;
-    const char *kept = cdf_name_keep(&h->arena, NULL, norm, strlen(norm));
+    const char *kept = cdf_name_store(&h->arena, NULL, norm, strlen(norm));
     if (kept == NULL || base_names_add(&h->dim_names, kept, h->ndims) != 0)
         return NC_ENOMEM;
     h->dims[h->ndims] = (struct cdf_dim){.name = kept, .length = length};
@@ -75,11 +77,11 @@ static int check_dimids(const struct cdf_header *h, const char *name, int ndims,
                         const int *dimids)
 {
     if (ndims > 0 && dimids == NULL)
-        return base_error_set(NC_EINVAL, "variable '%.80s' with dimids NULL", name);
+        return base_error_set(NC_EINVAL, "variable '%.80s': dimids is NULL", name);
     for (int i = 0; i < ndims; i++)
         if (dimids[i] < 0 || dimids[i] >= h->ndims)
-            return base_error_set(NC_EBADDIM, "variable '%.80s' with dimension id %d",
-                                  name, dimids[i]);
+            return base_error_set(NC_EBADDIM, "variable '%.80s': dimension id %d", name,
+                                  dimids[i]);
     return NC_NOERR;
 }
 
@@ -92,7 +94,7 @@ int cdf_def_var(struct cdf_header *h, const char *name, int type, int ndims,
     if (err == NC_NOERR) err = check_ndims(norm, ndims);
     if (err != NC_NOERR) return err;
     if (base_names_find(&h->var_names, norm, cdf_var_text, h->vars) >= 0)
-        return in_use("variable", norm);
+        return fail_name_in_use("variable", norm);
     err = check_dimids(h, norm, ndims, dimids);
     if (err != NC_NOERR) return err;
     if (reserve_var(h) != NC_NOERR) return NC_ENOMEM;
@@ -105,14 +107,14 @@ int cdf_def_var(struct cdf_header *h, const char *name, int type, int ndims,
     if (ndims > 0) memcpy(ids, dimids, (size_t)ndims * sizeof *ids);
     err = cdf_var_measure(h, v);
     if (err != NC_NOERR) return err;
-    v->name = cdf_name_keep(&h->arena, NULL, norm, strlen(norm));
+    v->name = cdf_name_store(&h->arena, NULL, norm, strlen(norm));
     if (v->name == NULL || base_names_add(&h->var_names, v->name, h->nvars) != 0)
         return NC_ENOMEM;
     *varid = h->nvars++;
     return NC_NOERR;
 }
 
-/* A table of names and the objects it is for. */
+/* A name table and the objects that it contains. */
 struct named {
     struct base_names *names;
     base_names_text *text;
@@ -120,16 +122,16 @@ struct named {
     int count;
 };
 
-/* Another object of the same name; broken files have them. */
-static int twin_of(const struct cdf_header *h, const struct named *t, int index)
+/* Returns another object with the same name (in an invalid file), or -1 if none. */
+static int find_duplicate(const struct cdf_header *h, const struct named *t, int index)
 {
-    if (!h->has_twins) return -1;
+    if (!h->has_duplicate_names) return -1;
     for (int i = 0; i < t->count; i++)
         if (i != index && strcmp(t->text(t->of, i), t->text(t->of, index)) == 0) return i;
     return -1;
 }
 
-/* Gives object `index` the new name, kept in *kept. */
+/* Renames object `index`. *kept is its stored name, which may move. */
 static int rename_in(struct cdf_header *h, const struct named *t, int index,
                      const char *name, const char **kept)
 {
@@ -137,14 +139,14 @@ static int rename_in(struct cdf_header *h, const struct named *t, int index,
     int err = cdf_check_name(name, norm);
     if (err != NC_NOERR) return err;
     if (base_names_find(t->names, norm, t->text, t->of) >= 0)
-        return base_error_set(NC_ENAMEINUSE, "'%.80s' exists already", norm);
+        return base_error_set(NC_ENAMEINUSE, "'%.80s' already exists", norm);
 
-    int twin = twin_of(h, t, index);
+    int twin = find_duplicate(h, t, index);
     strcpy(old, *kept);
     if (twin >= 0 && base_names_add(t->names, old, twin) != 0) return NC_ENOMEM;
     const char *renamed = NULL;
     if (base_names_add(t->names, norm, index) == 0) {
-        renamed = cdf_name_keep(&h->arena, *kept, norm, strlen(norm));
+        renamed = cdf_name_store(&h->arena, *kept, norm, strlen(norm));
         if (renamed == NULL) base_names_remove(t->names, norm, index);
     }
     if (renamed == NULL) {

@@ -1,7 +1,7 @@
-/* From the model to the bytes of a header. */
+/* Encodes the model as the bytes of a header. */
 #include "cdf_impl.h"
 
-#include "pnetcdf_constants.h"
+#include "base_require.h"
 
 /* ---- sizes ---- */
 
@@ -47,7 +47,7 @@ static unsigned char *put_count(int format, unsigned char *p, int64_t n)
     return format == 5 ? cdf_store64(p, (uint64_t)n) : cdf_store32(p, (uint32_t)n);
 }
 
-/* Bytes, padded to a multiple of 4 with NUL. */
+/* Writes bytes, padded with NUL to a multiple of 4. */
 static unsigned char *put_bytes(unsigned char *p, const void *bytes, size_t n)
 {
     size_t padded = (n + 3) / 4 * 4;
@@ -64,7 +64,7 @@ static unsigned char *put_name(int format, unsigned char *p, const char *name)
     return put_bytes(p, name, length);
 }
 
-/* Tag and count of a list; an empty one is written as absent. */
+/* Writes the tag and the count of a list. An empty list has the tag ABSENT. */
 static unsigned char *put_list(int format, unsigned char *p, uint32_t tag, int count)
 {
     p = cdf_store32(p, count == 0 ? CDF_TAG_ABSENT : tag);
@@ -86,13 +86,14 @@ static unsigned char *put_atts(int format, unsigned char *p, const struct cdf_at
 
 static unsigned char *put_var(int format, unsigned char *p, const struct cdf_var *v)
 {
+    (void)base_holds(v->begin >= 0 && (format != 1 || v->begin <= UINT32_MAX));
     p = put_name(format, p, v->name);
     p = put_count(format, p, v->ndims);
     for (int i = 0; i < v->ndims; i++)
         p = put_count(format, p, v->dimids[i]);
     p = put_atts(format, p, &v->atts);
     p = cdf_store32(p, (uint32_t)v->type);
-    /* What is too large for the field is written as the field's largest value. */
+    /* A size too large for the field is stored as the field's maximum. */
     p = put_count(format, p,
                   format != 5 && v->size > UINT32_MAX ? (int64_t)UINT32_MAX : v->size);
     return format == 1 ? cdf_store32(p, (uint32_t)v->begin)
@@ -115,6 +116,7 @@ void cdf_encode(const struct cdf_header *h, unsigned char *bytes)
     p = put_list(format, p, CDF_TAG_VARS, h->nvars);
     for (int i = 0; i < h->nvars; i++)
         p = put_var(format, p, &h->vars[i]);
+    (void)base_holds(p - bytes <= h->size);
 }
 
 int cdf_encode_numrecs(int format, int64_t numrecs, unsigned char *field)

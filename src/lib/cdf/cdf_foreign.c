@@ -1,7 +1,7 @@
-/* Recognises files of other formats, so that the error can say what they are. */
+/* Recognizes files in other formats, so that error messages can name the format. */
 #include "cdf_impl.h"
 
-#include "cdf_envelope.h"
+#include "cdf_superblock.h"
 #include "pnetcdf_constants.h"
 
 static bool has(const unsigned char *bytes, size_t length, size_t at, const char *mark,
@@ -11,7 +11,7 @@ static bool has(const unsigned char *bytes, size_t length, size_t at, const char
            memcmp(bytes + at, mark, mark_length) == 0;
 }
 
-/* HDF5's superblock lies at 0 or at a power of two from 512 on. */
+/* The HDF5 superblock is at offset 0, 512, or a higher power of two. */
 static bool is_hdf5(const unsigned char *bytes, size_t length)
 {
     static const char mark[] = "\211HDF\r\n\032\n";
@@ -21,7 +21,8 @@ static bool is_hdf5(const unsigned char *bytes, size_t length)
     return false;
 }
 
-/* BP4 and BP5 say so at the start, BP3 56 bytes before the end of the file. */
+/* BP4 and BP5 files start with their signature. In BP3 files, it is 56 bytes before the
+ * end. */
 static bool is_adios(const unsigned char *bytes, size_t length, int64_t file_size)
 {
     static const char mark[] = "ADIOS-BP";
@@ -37,7 +38,7 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
     if (is_hdf5(bytes, length)) {
         *code = NC_ENOTBUILT;
         return "a netCDF-4/HDF5 file; read it with the netCDF-4 library (nc_open), or "
-               "make a classic file of it: nccopy -k cdf5";
+               "convert it to a classic file (nccopy -k cdf5)";
     }
     if (is_adios(bytes, length, file_size)) {
         *code = NC_ENOTBUILT;
@@ -46,14 +47,13 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
     if (has(bytes, length, 0, "\016\003\023\001", 4))
         return "an HDF4 file; read it with the HDF4 library";
     if (cdf_is_moving(bytes, length))
-        return "a redefinition of this dataset goes on, or was interrupted: when no "
-               "process works on it, open it for writing, or run ncvalidator -f on it, "
-               "to "
-               "bring it to an end";
+        return "a redefinition of this dataset is in progress or was interrupted; if no "
+               "process is working on it, open the dataset for writing, or run "
+               "ncvalidator -f on it, to complete the redefinition";
     if (has(bytes, length, 0, "CDF", 3))
-        return "its format version, the 4th byte, is none of 1, 2 and 5";
-    if (cdf_is_envelope(bytes, length))
-        return "a dataset whose values are in subfiles, too; make one file of it: "
+        return "its format version, the 4th byte, is not 1, 2 or 5";
+    if (cdf_is_superblock(bytes, length))
+        return "a dataset whose values are in subfiles; join it into one file with "
                "ncmpijoin";
     return "not a netCDF file: it does not start with CDF";
 }
@@ -69,8 +69,8 @@ bool cdf_is_moving(const void *bytes, size_t length)
 int cdf_signature(const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
-    if (cdf_is_envelope(b, length) && length > CDF_ENVELOPE)
-        return cdf_signature(b + CDF_ENVELOPE, length - CDF_ENVELOPE);
+    if (cdf_is_superblock(b, length) && length > CDF_SUPERBLOCK)
+        return cdf_signature(b + CDF_SUPERBLOCK, length - CDF_SUPERBLOCK);
     if (has(b, length, 0, "CDF\1", 4)) return NC_FORMAT_CLASSIC;
     if (has(b, length, 0, "CDF\2", 4)) return NC_FORMAT_CDF2;
     if (has(b, length, 0, "CDF\5", 4)) return NC_FORMAT_CDF5;

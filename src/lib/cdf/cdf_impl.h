@@ -1,4 +1,4 @@
-/* What the files of this room share with each other and with nobody else. */
+/* Declarations that are private to this module. */
 #ifndef CDF_IMPL_H
 #define CDF_IMPL_H
 
@@ -7,10 +7,10 @@
 
 #include "cdf.h"
 
-/* Tags of the lists in a header. */
+/* Tags for the lists in a header. */
 enum { CDF_TAG_ABSENT = 0, CDF_TAG_DIMS = 10, CDF_TAG_VARS = 11, CDF_TAG_ATTS = 12 };
 
-/* No offset lies behind this, so that rounding one up to 4 cannot overflow. */
+/* The largest offset. Rounding it up to a multiple of 4 cannot overflow. */
 #define CDF_MAX_OFFSET (INT64_MAX - 3)
 
 static inline int64_t cdf_pad4(int64_t n)
@@ -46,7 +46,7 @@ static inline unsigned char *cdf_store64(unsigned char *p, uint64_t v)
     return p + sizeof v;
 }
 
-/* Bytes of a count, and of an offset, in a header of this format. */
+/* Return the width in bytes of a count, and of an offset, in a header of this format. */
 static inline int cdf_count_width(int format)
 {
     return format == 5 ? 8 : 4;
@@ -57,90 +57,90 @@ static inline int cdf_offset_width(int format)
     return format == 1 ? 4 : 8;
 }
 
-/* The longest dimension that may be defined, and that a file may have: of CDF-2, others
- * wrote lengths that not every reader takes for positive. */
+/* Return the maximum length of a dimension that can be defined, and the maximum accepted
+ * in a file. They differ because some CDF-2 writers store lengths that some readers
+ * interpret as negative. */
 int64_t cdf_max_dim(int format);
 int64_t cdf_max_dim_read(int format);
 
-/* Keeps a name of `length` bytes in the arena, in the place of `old` (may be NULL)
- * if that has room for it. NULL when memory is short; old is then as it was. */
-const char *cdf_name_keep(struct base_arena *arena, const char *old, const char *text,
-                          size_t length);
+/* Copies a name of `length` bytes to the arena. Overwrites `old` (may be NULL) if the
+ * name fits there. Returns NULL if out of memory, and `old` is then unchanged. */
+const char *cdf_name_store(struct base_arena *arena, const char *old, const char *text,
+                           size_t length);
 
-/* The forms a name is looked up in: composed if it is well-formed, else as it is. */
+/* Looks up the composed form of a valid name, or an invalid name as it is. */
 int cdf_name_find(const struct base_names *names, base_names_text *text, const void *of,
                   const char *name);
 
-/* For the name tables: `of` is the array. */
+/* Callbacks for name tables. The first argument is the array. */
 const char *cdf_dim_text(const void *dims, int index);
 const char *cdf_var_text(const void *vars, int index);
 
-/* Gives a variable its dimensions: room in the arena for ndims ids, to be filled in
- * through *dimids before cdf_var_measure. NC_ENOMEM. */
+/* Allocates a variable's ndims dimension ids in the arena. The caller sets (*dimids)[]
+ * before it calls cdf_var_measure. NC_ENOMEM. */
 int cdf_var_dims(struct cdf_header *h, struct cdf_var *v, int ndims, int **dimids);
 
-/* From type and dimids computes shape, is_record, nelems and size. The ids are
- * good ones. NC_EUNLIMPOS, NC_EVARSIZE. */
+/* Computes shape, is_record, nelems and size from type and dimids, which must be valid.
+ * NC_EUNLIMPOS, NC_EVARSIZE. */
 int cdf_var_measure(struct cdf_header *h, struct cdf_var *v);
 
-/* Is no variable too large for the format where it stands, in its section? After
- * cdf_sum_records. NC_EVARSIZE. */
+/* Checks that no variable is too large for its position in its section. Call
+ * cdf_sum_records first. NC_EVARSIZE. */
 int cdf_check_sizes(const struct cdf_header *h);
 
-/* Do they say the same, whatever their names? */
+/* Returns whether type, length and values are equal. Ignores names. */
 bool cdf_same_values(const struct cdf_att *a, const struct cdf_att *b);
 
-/* Room for `more` attributes behind count; NC_ENOMEM. */
+/* Reserves space for `more` attributes. NC_ENOMEM. */
 int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more);
 
-/* Enters the attributes into the name table if the list has become long. Without
- * memory there is none, and look-ups are slower. */
+/* Adds the attributes to a name table if the list is long. If out of memory, there is no
+ * table, and look-ups are slower. */
 void cdf_atts_index(struct cdf_header *h, struct cdf_atts *atts);
 
-/* ---- examining: see cdf_examine ---- */
+/* ---- cdf_validate ---- */
 
-/* Where a variable's fields are, and whether its size could be computed. */
+/* Header offsets of a variable's fields, and whether its size is known. */
 struct cdf_var_places {
     int64_t name, begin;
     bool known;
 };
 
-struct cdf_examiner {
+struct cdf_validator {
     int64_t file_size;
-    cdf_tell *tell; /* or NULL */
+    cdf_report_fn *report; /* may be NULL */
     void *to;
-    int err;                     /* NC_ENOMEM once memory was short */
-    struct cdf_var_places *vars; /* one for each that was read */
+    int err;                     /* NC_ENOMEM once an allocation has failed */
+    struct cdf_var_places *vars; /* an entry for each variable read so far */
     int64_t capacity;
-    struct base_names objects, atts; /* of the list being read */
+    struct base_names objects, atts; /* names in the lists being read */
 };
 
-/* As cdf_decode, but goes on behind faults where that is possible, and tells of them. */
-int cdf_decode_whole(struct cdf_header *h, const void *bytes, size_t length,
-                     struct cdf_examiner *e);
+void cdf_validate_report(struct cdf_validator *e, const struct cdf_finding *f);
 
-void cdf_examine_tell(struct cdf_examiner *e, const struct cdf_finding *f);
+/* Checks the padding after n bytes at `offset`, up to a multiple of 4. */
+void cdf_validate_padding(struct cdf_validator *e, const unsigned char *bytes,
+                          int64_t offset, int64_t n);
+void cdf_validate_name(struct cdf_validator *e, const unsigned char *bytes,
+                       int64_t length, int64_t offset);
 
-/* n bytes at offset, and what follows them up to a multiple of 4. */
-void cdf_examine_padding(struct cdf_examiner *e, const unsigned char *bytes,
-                         int64_t offset, int64_t n);
-void cdf_examine_name(struct cdf_examiner *e, const unsigned char *bytes, int64_t length,
-                      int64_t offset);
+/* Check the last dimension, attribute or variable read. `name` is the name's offset. */
+void cdf_validate_dim(struct cdf_validator *e, const struct cdf_header *h, int id,
+                      int64_t name);
+void cdf_validate_att(struct cdf_validator *e, const struct cdf_atts *atts, int id,
+                      int64_t name);
+int cdf_validate_var(struct cdf_validator *e, const struct cdf_header *h,
+                     const struct cdf_var_places *places, const unsigned char *bytes);
 
-/* The last one read of its list; name is where its name stands. */
-void cdf_examine_dim(struct cdf_examiner *e, const struct cdf_header *h, int id,
-                     int64_t name);
-void cdf_examine_att(struct cdf_examiner *e, const struct cdf_atts *atts, int id,
-                     int64_t name);
-int cdf_examine_var(struct cdf_examiner *e, const struct cdf_header *h,
-                    const struct cdf_var_places *places, const unsigned char *bytes);
+/* Excludes a variable whose size is invalid from the layout checks. */
+void cdf_validate_free(struct cdf_validator *e, struct cdf_header *h, int varid);
+int cdf_validate_numrecs(struct cdf_validator *e, struct cdf_header *h, bool streaming);
 
-/* A variable whose size cannot be. */
-void cdf_examine_forget(struct cdf_examiner *e, struct cdf_header *h, int varid);
-int cdf_examine_numrecs(struct cdf_examiner *e, struct cdf_header *h, bool streaming);
+/* Reports variables that extend beyond the end of the file, and bytes after the data. */
+void cdf_validate_file_size(struct cdf_validator *e, const struct cdf_header *h);
 
-/* What a file that is not a classic netCDF file is: a reason, and NC_ENOTBUILT
- * (another library of netCDF's kind reads it) or NC_ENOTNC in *code. */
+/* Describes a file that is not a classic netCDF file. Sets *code to NC_ENOTBUILT if a
+ * related library can read the file, otherwise to NC_ENOTNC. */
 const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_size,
                         int *code);
 

@@ -1,42 +1,47 @@
-/* Where the data lies: first the fixed-size variables, then the records. */
+/* Assigns offsets to the sections in this order: header, free space, fixed-size
+ * variables, free space, records. After a redef no offset decreases. Sections remain in
+ * place if they still fit and are sufficiently aligned. */
 #include "cdf_impl.h"
 
 #include "base_error.h"
+#include "base_require.h"
 
-/* So many free bytes behind `at`. */
-static int64_t behind(int64_t at, int64_t free)
+/* Returns at + free, limited to the largest offset. */
+static int64_t add_free_space(int64_t at, int64_t free)
 {
     if (free > 0 && __builtin_add_overflow(at, free, &at)) return CDF_MAX_OFFSET;
     return at > CDF_MAX_OFFSET ? CDF_MAX_OFFSET : at;
 }
 
-/* How far `at` is behind a multiple of align, which is of 4 at least. */
-static int64_t beyond(int64_t at, int64_t align, int64_t *unit)
+/* Sets *unit to align, rounded up to a multiple of 4 (at least 4). Returns at % *unit. */
+static int64_t misalignment(int64_t at, int64_t align, int64_t *unit)
 {
     *unit = align < 4 ? 4 : align > CDF_MAX_OFFSET ? CDF_MAX_OFFSET : cdf_pad4(align);
     return at % *unit;
 }
 
-/* The next multiple of align from `at` on. */
+/* Returns `at`, rounded up to a multiple of align. */
 static int64_t round_place_up(int64_t at, int64_t align)
 {
-    int64_t unit, rest = beyond(at, align, &unit);
+    int64_t unit, rest = misalignment(at, align, &unit);
     if (rest == 0) return at;
     return at - rest > CDF_MAX_OFFSET - unit ? CDF_MAX_OFFSET : at - rest + unit;
 }
 
-/* A section that began at `old` stays if that is not before `least`, and a multiple of
- * align where it must be; else it goes to `anew`, or further on: never back. */
+/* Returns the start of a section that was at `old`. The section remains there if `old` is
+ * at least `least` and, if strict, aligned. Otherwise it moves to `anew`, or to an
+ * aligned offset after `old` if that is higher. */
 static int64_t section_begin(int64_t old, int64_t least, int64_t anew, int64_t align,
                              bool strict)
 {
     int64_t unit;
-    if (old >= least && (!strict || beyond(old, align, &unit) == 0)) return old;
+    if (old >= least && (!strict || misalignment(old, align, &unit) == 0)) return old;
     return anew > old ? anew : round_place_up(old, align);
 }
 
-/* The largest vsize. In CDF-1 and CDF-2 the last variable of a section may be larger,
- * since nothing is to be found by it. */
+/* Returns the maximum vsize. In CDF-1 and CDF-2 the last record variable, or the last
+ * variable in a file without record variables, may be larger, because no offset in the
+ * header depends on its size. */
 static int64_t max_size(int format)
 {
     if (format == 1) return INT32_MAX - 3;
@@ -54,12 +59,12 @@ static int check_section(const struct cdf_header *h, bool records, bool followed
         if (large == NULL && v->size > max_size(h->format)) large = v;
     }
     if (large == NULL || !followed) return NC_NOERR;
-    return base_error_set(
-        NC_EVARSIZE,
-        "variable '%.80s' has %lld bytes: in CDF-%d so large a one must be "
-        "the last%s; CDF-5 has no such limit",
-        large->name, (long long)large->size, h->format,
-        records ? " record variable" : ", without record variables");
+    return base_error_set(NC_EVARSIZE,
+                          "variable '%.80s' has %lld bytes: in CDF-%d only the last%s "
+                          "can be so large; CDF-5 has no such limit",
+                          large->name, (long long)large->size, h->format,
+                          records ? " record variable"
+                                  : " variable of a file without record variables");
 }
 
 int cdf_check_sizes(const struct cdf_header *h)
@@ -72,17 +77,16 @@ static int set_begin(const struct cdf_header *h, struct cdf_var *v, int64_t begi
 {
     const int64_t most = h->format == 1 ? INT32_MAX : CDF_MAX_OFFSET;
     if (begin > most || begin > CDF_MAX_OFFSET - v->size)
-        return base_error_set(
-            NC_EVARSIZE,
-            "variable '%.80s' would start at %lld, with %lld bytes: too far "
-            "for CDF-%d",
-            v->name, (long long)begin, (long long)v->size, h->format);
+        return base_error_set(NC_EVARSIZE,
+                              "variable '%.80s' would start at byte %lld and have %lld "
+                              "bytes, which is too large for CDF-%d",
+                              v->name, (long long)begin, (long long)v->size, h->format);
     v->begin = begin;
     return NC_NOERR;
 }
 
-/* Places the fixed-size variables from begin_fixed on; those that were there before
- * stay unless they are pushed. */
+/* Assigns offsets to the fixed-size variables, starting at begin_fixed. Existing
+ * variables remain in place unless a preceding variable needs the space. */
 static int place_fixed(struct cdf_header *h, const struct cdf_header *before,
                        int64_t *end)
 {
@@ -100,70 +104,80 @@ static int place_fixed(struct cdf_header *h, const struct cdf_header *before,
     return NC_NOERR;
 }
 
-static int place_records(struct cdf_header *h)
+/* The variables of `before` keep their offsets within a record, because each record moves
+ * as a whole. */
+static int place_records(struct cdf_header *h, const struct cdf_header *before)
 {
+    const int old = before == NULL ? 0 : before->nvars;
     int64_t next = h->begin_record;
     for (int i = 0; i < h->nvars; i++) {
         struct cdf_var *v = &h->vars[i];
         if (!v->is_record) continue;
+        base_require(i >= old || next - h->begin_record ==
+                                     before->vars[i].begin - before->begin_record);
         int err = set_begin(h, v, next);
         if (err != NC_NOERR) return err;
         next += v->size;
     }
+    base_require(h->nrecord_vars == 1 || next - h->begin_record == h->record_size);
     if (h->numrecs > cdf_max_records(h))
         return base_error_set(NC_EVARSIZE,
-                              "%lld records of %lld bytes would end behind 2^63",
+                              "%lld records of %lld bytes would end beyond byte 2^63",
                               (long long)h->numrecs, (long long)h->record_size);
     return NC_NOERR;
 }
 
-/* Behind the header, and behind the one before: while that is still in force nothing may
- * be filled there. */
+/* Returns the end of the longer of the two headers. The old header is valid until the new
+ * one is written, so no fill values may overwrite it before that. */
 static int64_t header_end(const struct cdf_header *h, const struct cdf_header *before)
 {
     return before != NULL && before->size > h->size ? before->size : h->size;
 }
 
-static int64_t header_room(const struct cdf_header *h, const struct cdf_room *room)
+static int64_t header_padding(const struct cdf_header *h, const struct cdf_padding *room)
 {
     enum { SHARE = 16, MOST = 1 << 20 };
-    if (room->header_minfree != CDF_SOME_ROOM) return room->header_minfree;
+    if (room->header_minfree != CDF_DEFAULT_PADDING) return room->header_minfree;
     return h->size < (int64_t)SHARE * MOST ? h->size / SHARE : MOST;
 }
 
-/* Keeps to the place in `before` if there are fixed-size variables. */
+/* Returns the start of the fixed-size section. If there are fixed-size variables,
+ * preserves the start in `before` if possible. */
 static int64_t choose_begin_fixed(const struct cdf_header *h,
                                   const struct cdf_header *before, bool fixed,
-                                  const struct cdf_room *room)
+                                  const struct cdf_padding *room)
 {
-    int64_t anew = round_place_up(behind(header_end(h, before), header_room(h, room)),
-                                  room->fixed_align);
+    int64_t anew =
+        round_place_up(add_free_space(header_end(h, before), header_padding(h, room)),
+                       room->fixed_align);
     if (!fixed || before == NULL || before->nvars == 0) return anew;
-    return section_begin(before->begin_fixed, behind(h->size, room->header_minfree), anew,
+    return section_begin(before->begin_fixed,
+                         add_free_space(h->size, room->header_minfree), anew,
                          room->fixed_align, room->fixed_strict);
 }
 
-/* Records without fixed-size variables before them leave both free rooms behind the
- * header; they were given them once, and do not get them again at every redef. Where
- * fixed-size variables would begin then holds if that is strict. What the header before
- * took up is of no account to records that stay: they never lay in it. */
+/* Without fixed-size variables, both free spaces are between the header and the records.
+ * They are inserted once, not at every redef. A strict alignment of the fixed-size
+ * section then applies to the records. The size of the old header does not matter to
+ * records that remain in place, because they never overlapped it. */
 static int64_t choose_begin_record(const struct cdf_header *h,
                                    const struct cdf_header *before,
-                                   const struct cdf_room *room, int64_t end)
+                                   const struct cdf_padding *room, int64_t end)
 {
     if (h->nrecord_vars == 0) return cdf_pad4(end);
-    int64_t anew = round_place_up(behind(end, room->fixed_minfree), room->record_align);
+    int64_t anew =
+        round_place_up(add_free_space(end, room->fixed_minfree), room->record_align);
     if (before == NULL || before->nrecord_vars == 0) return anew;
     if (h->nrecord_vars == h->nvars) {
-        end = behind(h->size, room->header_minfree);
+        end = add_free_space(h->size, room->header_minfree);
         if (room->fixed_strict) end = round_place_up(end, room->fixed_align);
     }
-    return section_begin(before->begin_record, behind(end, room->fixed_minfree), anew,
-                         room->record_align, room->record_strict);
+    return section_begin(before->begin_record, add_free_space(end, room->fixed_minfree),
+                         anew, room->record_align, room->record_strict);
 }
 
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
-               const struct cdf_room *room)
+               const struct cdf_padding *room)
 {
     int err = cdf_sum_records(h);
     if (err == NC_NOERR) err = cdf_check_sizes(h);
@@ -177,7 +191,12 @@ int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
     if (err != NC_NOERR) return err;
     h->begin_record = choose_begin_record(h, before, room, end);
     if (!fixed) h->begin_fixed = h->begin_record;
-    return place_records(h);
+    base_require(h->begin_fixed >= h->size);
+    base_require(!fixed || h->begin_record >= end);
+    base_require(before == NULL || h->record_size >= before->record_size);
+    base_require(before == NULL || before->nrecord_vars == 0 ||
+                 h->begin_record >= before->begin_record);
+    return place_records(h, before);
 }
 
 int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
@@ -186,8 +205,8 @@ int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
     return v->is_record ? v->begin + rec * h->record_size : v->begin;
 }
 
-/* In CDF-1 and CDF-2 a number of all ones is left by writers that did not come to say it.
- */
+/* In CDF-1 and CDF-2, a number with all bits set is not allowed, because streaming
+ * writers store it as a placeholder. */
 int64_t cdf_max_records(const struct cdf_header *h)
 {
     int64_t most = h->format == 5 ? INT64_MAX : (int64_t)UINT32_MAX - 1;

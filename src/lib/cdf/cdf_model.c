@@ -1,4 +1,4 @@
-/* The model of a header: its life, and what follows from a variable's dimensions. */
+/* Creates, copies and frees the model of a header, and computes sizes from dimensions. */
 #include "cdf_impl.h"
 
 #include "base_error.h"
@@ -22,9 +22,9 @@ void cdf_free(struct cdf_header *h)
     cdf_init(h, h->format);
 }
 
-static const char *keep_name(struct cdf_header *h, const char *name)
+static const char *store_name(struct cdf_header *h, const char *name)
 {
-    return cdf_name_keep(&h->arena, NULL, name, strlen(name));
+    return cdf_name_store(&h->arena, NULL, name, strlen(name));
 }
 
 static int copy_dims(struct cdf_header *to, const struct cdf_header *from)
@@ -35,7 +35,7 @@ static int copy_dims(struct cdf_header *to, const struct cdf_header *from)
     for (; to->ndims < from->ndims; to->ndims++) {
         struct cdf_dim *d = &to->dims[to->ndims];
         d->length = from->dims[to->ndims].length;
-        d->name = keep_name(to, from->dims[to->ndims].name);
+        d->name = store_name(to, from->dims[to->ndims].name);
         if (d->name == NULL) return NC_ENOMEM;
     }
     return base_names_copy(&to->dim_names, &from->dim_names) == 0 ? NC_NOERR : NC_ENOMEM;
@@ -53,7 +53,7 @@ static int copy_atts(struct cdf_header *h, struct cdf_atts *to,
         size_t bytes = (size_t)b->nelems * (size_t)cdf_type_size(b->type);
         *a = *b;
         a->capacity = bytes;
-        a->name = keep_name(h, b->name);
+        a->name = store_name(h, b->name);
         a->values = base_arena_alloc_packed(&h->arena, bytes, 1);
         if (a->name == NULL || a->values == NULL) return NC_ENOMEM;
         if (bytes > 0) memcpy(a->values, b->values, bytes);
@@ -73,7 +73,7 @@ static int copy_vars(struct cdf_header *to, const struct cdf_header *from)
         *a = *b;
         a->atts = (struct cdf_atts){0};
         to->nvars = i + 1;
-        a->name = keep_name(to, b->name);
+        a->name = store_name(to, b->name);
         if (a->name == NULL) return NC_ENOMEM;
         if (cdf_var_dims(to, a, b->ndims, &dimids) != NC_NOERR) return NC_ENOMEM;
         if (b->ndims > 0) {
@@ -175,7 +175,7 @@ int cdf_sum_records(struct cdf_header *h)
         if (__builtin_add_overflow(h->record_size, v->size, &h->record_size))
             return base_error_set(NC_EVARSIZE, "one record has more than 2^63 bytes");
     }
-    /* Records of one variable alone follow each other without padding. */
+    /* A single record variable has no padding between records. */
     if (h->nrecord_vars == 1) h->record_size = only->nelems * cdf_type_size(only->type);
     return NC_NOERR;
 }

@@ -1,22 +1,24 @@
-/* The way from one layout to another. Nothing ever moves towards the start of the
- * file, so what lies last is moved first. */
+/* Enumerates the moves from one layout to another. Data never move towards the start of
+ * the file, so the last bytes are moved first and nothing is overwritten before it has
+ * been moved. */
 #include "cdf_impl.h"
 
-/* The fixed-size variable of `before` next below *var, or NULL; *var is its id. */
-static const struct cdf_var *below(const struct cdf_header *before, int *var)
+/* Returns the fixed-size variable of `before` that precedes *var, or NULL. Sets *var to
+ * its id. */
+static const struct cdf_var *preceding_fixed(const struct cdf_header *before, int *var)
 {
     while (--*var >= 0)
         if (!before->vars[*var].is_record) return &before->vars[*var];
     return NULL;
 }
 
-/* Lets a step grow downwards over the fixed-size variables that touch it and go
- * equally far. */
+/* Extends a move downwards to adjacent fixed-size variables that move by the same
+ * distance. */
 static void extend_state(const struct cdf_header *before, const struct cdf_header *after,
                          struct cdf_move_state *state, struct cdf_move *move)
 {
     for (int var = state->var;;) {
-        const struct cdf_var *v = below(before, &var);
+        const struct cdf_var *v = preceding_fixed(before, &var);
         if (v == NULL || v->begin + v->size != move->from) return;
         if (after->vars[var].begin - v->begin != move->to - move->from) return;
         state->var = var;
@@ -26,8 +28,9 @@ static void extend_state(const struct cdf_header *before, const struct cdf_heade
     }
 }
 
-/* The old record variables stay side by side at the start of the record, so each
- * record moves as one; all of them do if the distance between records stays. */
+/* Finds the next move of records. The old record variables remain adjacent at the start
+ * of the record, so each record moves as one piece. If the distance between records does
+ * not change, all records move as one piece. Returns false if no further records move. */
 static bool next_records(const struct cdf_header *before, const struct cdf_header *after,
                          struct cdf_move_state *state, struct cdf_move *move)
 {
@@ -45,7 +48,7 @@ static bool next_fixed(const struct cdf_header *before, const struct cdf_header 
                        struct cdf_move_state *state, struct cdf_move *move)
 {
     for (;;) {
-        const struct cdf_var *v = below(before, &state->var);
+        const struct cdf_var *v = preceding_fixed(before, &state->var);
         if (v == NULL) return false;
         move->from = v->begin;
         move->to = after->vars[state->var].begin;
@@ -72,8 +75,8 @@ bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *aft
     return true;
 }
 
-/* Bytes of records that move: all of them, but for the first where only the distance
- * between records grows. */
+/* Returns the number of bytes that move in the record section: all records, or all but
+ * the first if only the distance between records grows. */
 static int64_t records_to_move(const struct cdf_header *before,
                                const struct cdf_header *after)
 {
@@ -83,7 +86,7 @@ static int64_t records_to_move(const struct cdf_header *before,
     return (before->numrecs - stay) * before->record_size;
 }
 
-/* Of a fixed-size variable. */
+/* Returns the number of bytes of a fixed-size variable that move. */
 static int64_t var_to_move(const struct cdf_header *before,
                            const struct cdf_header *after, int var)
 {

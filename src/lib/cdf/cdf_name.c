@@ -1,4 +1,4 @@
-/* Names: what may be one, their composed form, and where they are kept. */
+/* Checks names, normalizes them (Unicode NFC), and stores them in the arena. */
 #include "config.h"
 
 #include "cdf_impl.h"
@@ -11,27 +11,27 @@
 #include "base_error.h"
 #include "base_utf8.h"
 
-/* A name in the arena knows its room, so that renaming for ever takes no more memory
- * than the longest name. */
-struct kept_name {
-    uint16_t room; /* bytes of text[] */
+/* A name in the arena. Its capacity is stored so that repeated renaming takes no more
+ * memory than the longest name. */
+struct stored_name {
+    uint16_t room; /* size of text[], in bytes */
     char text[];
 };
 
-const char *cdf_name_keep(struct base_arena *arena, const char *old, const char *text,
-                          size_t length)
+const char *cdf_name_store(struct base_arena *arena, const char *old, const char *text,
+                           size_t length)
 {
-    const size_t head = offsetof(struct kept_name, text);
-    struct kept_name *box = NULL;
+    const size_t head = offsetof(struct stored_name, text);
+    struct stored_name *box = NULL;
     size_t room = 0;
     if (old != NULL) {
-        box = (struct kept_name *)(void *)((uintptr_t)old - head);
+        box = (struct stored_name *)(void *)((uintptr_t)old - head);
         room = box->room;
     }
     if (box == NULL || room < length + 1) {
         room = room * 2 > length + 1 ? room * 2 : length + 1;
         if (room > NC_MAX_NAME + 1) room = NC_MAX_NAME + 1;
-        box = base_arena_alloc_packed(arena, head + room, _Alignof(struct kept_name));
+        box = base_arena_alloc_packed(arena, head + room, _Alignof(struct stored_name));
         if (box == NULL) return NULL;
         box->room = (uint16_t)room;
     }
@@ -46,7 +46,7 @@ static bool is_first(unsigned char c)
            c == '_' || c >= 0x80;
 }
 
-/* Checks the characters; *ascii tells whether there are no others. */
+/* Checks the characters. Sets *ascii to true if all are ASCII. */
 static int check_characters(const char *name, bool *ascii)
 {
     const unsigned char *p = (const unsigned char *)name;
@@ -61,8 +61,8 @@ static int check_characters(const char *name, bool *ascii)
             return base_error_set(NC_EBADNAME, "'%.80s' is not valid UTF-8", name);
         if (*p < 0x20 || *p == 0x7f)
             return base_error_set(NC_EBADNAME,
-                                  "a name holds the control character 0x%02x", *p);
-        if (*p == '/') return base_error_set(NC_EBADNAME, "'%.80s' holds a '/'", name);
+                                  "the name contains the control character 0x%02x", *p);
+        if (*p == '/') return base_error_set(NC_EBADNAME, "'%.80s' contains a '/'", name);
         p += n;
     }
     if (p[-1] == ' ')
@@ -76,7 +76,7 @@ static int too_long(const char *name)
                           NC_MAX_NAME);
 }
 
-/* Unicode NFC of a name with characters beyond ASCII. */
+/* Normalizes a name with non-ASCII characters (Unicode NFC). */
 static int compose_name(const char *name, char *norm)
 {
 #ifdef HAVE_UTF8PROC_H
@@ -100,7 +100,7 @@ static int compose_name(const char *name, char *norm)
 int cdf_check_name(const char *name, char *norm)
 {
     if (name == NULL || name[0] == '\0')
-        return base_error_set(NC_EBADNAME, "a name is empty");
+        return base_error_set(NC_EBADNAME, "the name is empty");
     size_t length = strnlen(name, NC_MAX_NAME + 1);
     if (length > NC_MAX_NAME) return too_long(name);
 
@@ -121,5 +121,5 @@ int cdf_name_find(const struct base_names *names, base_names_text *text, const v
         int i = base_names_find(names, norm, text, of);
         if (i >= 0 || strcmp(name, norm) == 0) return i;
     }
-    return base_names_find(names, name, text, of); /* files may hold any bytes */
+    return base_names_find(names, name, text, of); /* a name in a file may be invalid */
 }

@@ -1,4 +1,4 @@
-/* The external types: one table. */
+/* The table of external types, and fill values. */
 #include "cdf_impl.h"
 
 #include "base_error.h"
@@ -37,8 +37,8 @@ int cdf_check_type(int format, int type)
         return base_error_set(NC_EBADTYPE, "%d is not an external type", type);
     if (format != 5 && type > NC_DOUBLE)
         return base_error_set(NC_ESTRICTCDF2,
-                              "type %d needs a file of format CDF-5, or netCDF-4 "
-                              "without NC_CLASSIC_MODEL",
+                              "type %d needs a file in CDF-5 format, or in netCDF-4 "
+                              "format without NC_CLASSIC_MODEL",
                               type);
     return NC_NOERR;
 }
@@ -46,29 +46,4 @@ int cdf_check_type(int format, int type)
 void cdf_default_fill(int type, void *xvalue)
 {
     memcpy(xvalue, types[type].fill, (size_t)cdf_type_size(type));
-}
-
-/* The value of the variable's own _FillValue, or NULL. */
-static const void *own_fill(const struct cdf_header *h, int varid)
-{
-    const struct cdf_var *v = &h->vars[varid];
-    int i;
-    if (cdf_find_att(h, varid, NC_FillValue, &i) != NC_NOERR) return NULL;
-    const struct cdf_att *a = &v->atts.list[i];
-    return a->type == v->type && a->nelems == 1 ? a->values : NULL;
-}
-
-bool cdf_has_fill(const struct cdf_header *h, int varid)
-{
-    return h->vars[varid].fill || own_fill(h, varid) != NULL;
-}
-
-void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
-{
-    const int type = h->vars[varid].type;
-    const void *own = own_fill(h, varid);
-    if (own != NULL)
-        memcpy(xvalue, own, (size_t)cdf_type_size(type));
-    else
-        cdf_default_fill(type, xvalue);
 }

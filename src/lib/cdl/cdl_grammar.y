@@ -1,6 +1,6 @@
-/* How the words of CDL go together. What follows from them is done in cdl_define.c, or by
- * who takes the values. A rule that uses a part of a string, or ends the reading, must not
- * need a token read ahead: so reductions that leave no choice are made without. */
+/* The CDL grammar. The actions call cdl_define.c or the sink. A rule that uses a part of
+ * a string, or ends the parsing, must not need a lookahead token. The parser therefore
+ * makes default reductions without reading one. */
 %define api.pure full
 %define api.prefix {cdl_yy}
 %define api.token.prefix {CDL_}
@@ -23,7 +23,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-/* Lists recurse on the left: however long they are, the stack stays low. */
+/* Lists are left-recursive, so the stack remains small however long they are. */
 #define YYINITDEPTH 64
 #define YYMAXDEPTH 64
 #define YYMALLOC base_malloc
@@ -36,7 +36,7 @@ char *cdl_yyget_text(void *scanner);
 static void yyerror(struct cdl_place *at, struct cdl_reader *r, void *scanner,
                     const char *message);
 
-/* In actions: an error ends the reading. */
+/* Used in actions: stops the parser after an error. */
 #define TRY(call)                                                                        \
     do {                                                                                 \
         r->err = (call);                                                                 \
@@ -61,7 +61,7 @@ static void yyerror(struct cdl_place *at, struct cdl_reader *r, void *scanner,
 %token <type> TYPE "a type"
 %token <number> NUMBER "a number"
 %token <part> PART "more text"
-%token BAD "what the scanner has complained of" YYEOF 0 "the end"
+%token BAD "an invalid token" YYEOF 0 "the end"
 
 %type <length> length
 %type <type> variables
@@ -151,25 +151,25 @@ value_list:
 |   value_list ',' value
 
 value:
-    NUMBER                  { TRY(cdl_take_number(r, @1, &$1)); }
-|   FILL                    { TRY(cdl_take_fill(r, @1)); }
-|   QUOTE                   { TRY(cdl_take_string(r, @1)); }
-    parts UNQUOTE           { TRY(cdl_take_string_end(r)); }
+    NUMBER                  { TRY(cdl_add_number(r, @1, &$1)); }
+|   FILL                    { TRY(cdl_add_fill(r, @1)); }
+|   QUOTE                   { TRY(cdl_begin_string(r, @1)); }
+    parts UNQUOTE           { TRY(cdl_end_string(r)); }
 
 parts:
     %empty
-|   parts PART              { TRY(cdl_take_part(r, $2.bytes, $2.n)); }
+|   parts PART              { TRY(cdl_add_string_part(r, $2.bytes, $2.n)); }
 
 /* ---- data ---- */
 
 assignments:
     %empty
-|   assignments NAME '='    { TRY(cdl_take_variable(r, @2, $2)); }
+|   assignments NAME '='    { TRY(cdl_begin_variable(r, @2, $2)); }
     values ';'              { TRY(r->sink->variable_end(r->to)); }
 
 %%
 
-/* Short of memory, or of stack: nothing else comes here. */
+/* Called only if out of memory or if the parser's stack is full. */
 static void yyerror(struct cdl_place *at, struct cdl_reader *r, void *scanner,
                     const char *message)
 {
@@ -177,7 +177,7 @@ static void yyerror(struct cdl_place *at, struct cdl_reader *r, void *scanner,
     if (r->err == NC_NOERR) r->err = cdl_fail(r, *at, NC_ENOMEM, "%s", message);
 }
 
-/* ---- what should be there ---- */
+/* ---- expected tokens ---- */
 
 enum { MOST = 16 };
 
@@ -201,7 +201,8 @@ static const char *whose_name(const struct cdl_reader *r)
                                                       : "a variable's name";
 }
 
-/* What one of them is called; NULL for one that goes without saying beside another. */
+/* Returns the name of an expected token for an error message, or NULL if another token
+ * implies it. */
 static const char *called(const struct cdl_reader *r, const struct wish *w, int i,
                           char quoted[4])
 {
@@ -225,7 +226,7 @@ static const char *called(const struct cdl_reader *r, const struct wish *w, int 
 
 static void list(const struct cdl_reader *r, const struct wish *w, char *text, size_t size)
 {
-    size_t used = 0, before = 0; /* before: behind the name before the last */
+    size_t used = 0, before = 0; /* `before` is the end of the next-to-last name */
     int names = 0;
     for (int i = 0; i < w->n && used < size; i++) {
         char quoted[4];
@@ -246,7 +247,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct cdl_reader 
 {
     struct wish w;
     char text[200];
-    if (r->err != NC_NOERR) return 0; /* the scanner knows why */
+    if (r->err != NC_NOERR) return 0; /* the scanner has reported the error */
     w.n = yypcontext_expected_tokens(context, w.kinds, MOST);
     if (!wishes(&w, YYSYMBOL_DIMENSIONS_WORD))
         list(r, &w, text, sizeof text);
@@ -256,10 +257,10 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct cdl_reader 
                          : "a definition or '}'");
     if (yypcontext_token(context) == YYSYMBOL_YYEOF)
         r->err = cdl_fail(r, *yypcontext_location(context), NC_ENOTNC,
-                          "the text ends where %s should be", text);
+                          "unexpected end of text, expected %s", text);
     else
         r->err = cdl_fail(r, *yypcontext_location(context), NC_ENOTNC,
-                          "'%.40s' stands where %s should be", cdl_yyget_text(scanner),
+                          "unexpected '%.40s', expected %s", cdl_yyget_text(scanner),
                           text);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Numbers: their types are told by suffixes, or by what the values need. */
+/* Parses numbers. The type of a number follows from its suffix or from its value. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
@@ -37,7 +37,8 @@ static bool is_word(const char *start, const char *end, const char *word)
     return strlen(word) == length && strncasecmp(start, word, length) == 0;
 }
 
-/* The type that a suffix stands for; 0 if there is no suffix, -1 if it is none. */
+/* Returns the type that a suffix denotes, 0 if there is no suffix, or -1 if it is
+ * invalid. */
 static int suffix_type(const char *start, const char *end)
 {
     if (start == end) return 0;
@@ -51,7 +52,7 @@ struct cdl_number cdl_special(const char *text)
     bool negative = *text == '-', sign = negative || *text == '+';
     const char *name = text + sign;
     bool nan = (*name | 32) == 'n';
-    /* The f of "inf" is its own. */
+    /* The f in "inf" is not a suffix. */
     size_t length = strlen(name);
     bool single = (name[length - 1] | 32) == 'f' && length != (nan ? 0 : 3);
     double value = nan ? NAN : negative ? -INFINITY : INFINITY;
@@ -59,9 +60,9 @@ struct cdl_number cdl_special(const char *text)
         single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, false, {.d = value}};
 }
 
-/* The type of an integer without a suffix: the least of int, uint, int64 and uint64, as
- * ncgen has it. */
-static int least_type(const struct cdl_number *n)
+/* Returns the type of an integer without a suffix, as in ncgen: int if the value fits,
+ * otherwise int64 if it is negative, otherwise uint or uint64. */
+static int smallest_type(const struct cdl_number *n)
 {
     if (n->kind == CONV_ULONGLONG) return NC_UINT64;
     if (n->value.i < 0) return n->value.i < INT32_MIN ? NC_INT64 : NC_INT;
@@ -69,7 +70,7 @@ static int least_type(const struct cdl_number *n)
     return n->value.i <= UINT32_MAX ? NC_UINT : NC_UINT64;
 }
 
-/* Returns where the digits end; errno tells of a number too large. */
+/* Parses digits and returns their end. Sets errno if the number is too large. */
 static const char *read_integer(const char *p, bool negative, struct cdl_number *n)
 {
     bool hex = p[0] == '0' && (p[1] | 32) == 'x';
@@ -82,11 +83,11 @@ static const char *read_integer(const char *p, bool negative, struct cdl_number 
         n->value.i = (int64_t)(negative ? -size : size);
     if (negative && size > (uint64_t)INT64_MAX + 1) errno = ERANGE;
     n->minus_zero = negative && size == 0;
-    n->type = least_type(n);
+    n->type = smallest_type(n);
     return end;
 }
 
-/* A byte may be written without a sign. */
+/* Checks the range of a value. A signed byte may be written as an unsigned number. */
 static int check_range(struct cdl_number *n)
 {
     unsigned char x[8];
@@ -107,7 +108,8 @@ int cdl_integer(const char *text, struct cdl_number *n)
     return check_range(n);
 }
 
-/* A float is rounded only once. Too small is no error. */
+/* Parses a real number. A float is rounded only once, directly from the text. Underflow
+ * is not an error. */
 int cdl_real(const struct cdl_reader *r, const char *text, int length,
              struct cdl_number *n)
 {

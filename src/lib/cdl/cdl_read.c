@@ -1,7 +1,4 @@
-/* From text to a header, once through. */
-#include <stdarg.h>
-#include <stdio.h>
-
+/* Parses a text into a header in one pass. */
 #include "base_error.h"
 #include "base_mem.h"
 #include "cdl_grammar.h"
@@ -9,35 +6,23 @@
 
 int cdl_yylex_init_extra(struct cdl_reader *r, void **scanner);
 
-int cdl_fail(const struct cdl_reader *r, struct cdl_place at, int code,
-             const char *format, ...)
-{
-    char reason[320];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reason, sizeof reason, format, args);
-    va_end(args);
-    return base_error_set(code, "%s: line %lld, column %lld: %s", r->source.name,
-                          (long long)at.line, (long long)at.column, reason);
-}
-
 const char *cdl_title(const struct cdl_reader *r)
 {
     return r->title;
 }
 
-int64_t cdl_taken(const struct cdl_reader *r)
+int64_t cdl_bytes_read(const struct cdl_reader *r)
 {
-    return r->taken;
+    return r->bytes_read;
 }
 
-/* The scanner comes back here when memory is short; the parser holds none. Whatever ends
- * the reading early is in r->err. */
+/* Runs the parser. If out of memory, the scanner jumps back to this function, and the
+ * parser owns no memory at that point. If parsing ends early, r->err is the reason. */
 static int parse(struct cdl_reader *r)
 {
     void *scanner;
     if (cdl_yylex_init_extra(r, &scanner) != 0) return NC_ENOMEM;
-    if (setjmp(r->short_memory) == 0)
+    if (setjmp(r->no_memory) == 0)
         cdl_yyparse(r, scanner);
     else
         r->err = NC_ENOMEM;
@@ -50,12 +35,12 @@ int cdl_read(const struct cdl_source *source, int format, const struct cdl_sink 
     int err = NC_ENOMEM;
     struct cdl_reader *r = base_calloc(1, sizeof *r);
     if (r == NULL) return NC_ENOMEM;
-    base_error_set(NC_NOERR, "no error"); /* so that what is reported is of this text */
+    base_error_set(NC_NOERR, "no error"); /* discard earlier error messages */
     cdf_init(h, format == 0 ? 1 : format);
     r->source = *source;
     r->next = (struct cdl_place){1, 1};
     r->h = h;
-    r->settled = format != 0;
+    r->format_fixed = format != 0;
     r->sink = sink;
     r->to = to;
     r->numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);

@@ -1,4 +1,4 @@
-/* Values of attributes: text, or numbers that take one type. */
+/* Collects the values of an attribute: text, or numbers of one type. */
 #include "cdl_values.h"
 
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-/* Room for `size` bytes more, behind those in use; NULL when memory is short. */
-static char *more(struct cdl_values *v, size_t size)
+/* Reserves `size` bytes after those in use. Returns NULL if out of memory. */
+static char *reserve_bytes(struct cdl_values *v, size_t size)
 {
     char *grown = base_grow(v->bytes, &v->capacity, (int64_t)(v->used + size), 1);
     if (grown == NULL) return NULL;
@@ -20,8 +20,8 @@ static bool is_real(int type)
     return type == NC_FLOAT || type == NC_DOUBLE;
 }
 
-/* The type for values of both types: real if one is, else the wider one, and of two as
- * wide the one without a sign. */
+/* Returns the type that represents values of both types: a real type if either is real,
+ * otherwise the wider type. If both are equally wide, returns the unsigned type. */
 static int common_type(int a, int b)
 {
     if (is_real(a) != is_real(b)) return is_real(a) ? a : b;
@@ -41,14 +41,14 @@ int cdl_values_string(const struct cdl_reader *r, struct cdl_place at,
                       struct cdl_values *v)
 {
     if (v->type != 0 && v->type != NC_CHAR)
-        return cdl_fail(r, at, NC_ECHAR, "text among numbers");
+        return cdl_fail(r, at, NC_ECHAR, "text in a list of numbers");
     v->type = NC_CHAR;
     return NC_NOERR;
 }
 
 int cdl_values_text(struct cdl_values *v, const char *bytes, size_t n)
 {
-    char *to = more(v, n);
+    char *to = reserve_bytes(v, n);
     if (to == NULL) return NC_ENOMEM;
     memcpy(to, bytes, n);
     v->used += n;
@@ -58,7 +58,7 @@ int cdl_values_text(struct cdl_values *v, const char *bytes, size_t n)
 int cdl_values_number(const struct cdl_reader *r, struct cdl_place at,
                       struct cdl_values *v, const struct cdl_number *n)
 {
-    if (v->type == NC_CHAR) return cdl_fail(r, at, NC_ECHAR, "a number behind text");
+    if (v->type == NC_CHAR) return cdl_fail(r, at, NC_ECHAR, "number after text");
     v->type = v->type == 0 ? n->type : common_type(v->type, n->type);
     v->all_quoted = v->all_quoted && n->quoted;
     return cdl_values_text(v, (const char *)n, sizeof *n);

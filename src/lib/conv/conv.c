@@ -1,4 +1,4 @@
-/* What goes to the loops, and in which pieces. */
+/* Divides conversions into blocks and calls the loop for each block. */
 #include "config.h"
 
 #include "conv.h"
@@ -8,8 +8,8 @@
 
 #include "conv_loops.h"
 
-/* The types in memory; the fill values are in native order. Values are under 2 to the
- * power of `above`, and as large below 0 with `below`. */
+/* The types in memory, with their fill values in native byte order. Values are less than
+ * 2^above, and at least -2^below; `below` is 0 for types without negative values. */
 static const struct {
     int below, above;
     const void *fill;
@@ -97,11 +97,11 @@ bool conv_always_fits(int xtype, enum conv_type type)
            types[type].above <= types[to].above;
 }
 
-int conv_try(int xtype, const void *src, enum conv_type type, size_t n)
+int conv_check_range(int xtype, const void *src, enum conv_type type, size_t n)
 {
     enum { PIECE = 512 };
     const char *from = src;
-    double external[PIECE], fill = 0; /* room for the largest type */
+    double external[PIECE], fill = 0; /* large enough for any type */
     int err = NC_NOERR;
     for (size_t at = 0; at < n && err == NC_NOERR; at += PIECE)
         err = conv_put(external, xtype, from + at * (size_t)conv_size(type), type,
@@ -109,14 +109,14 @@ int conv_try(int xtype, const void *src, enum conv_type type, size_t n)
     return err;
 }
 
-void conv_get_here(void *array, int xsize, size_t n)
+void conv_get_in_place(void *array, int xsize, size_t n)
 {
-    conv_turning *turn = conv_loops_best()->turn[xsize];
+    conv_swap_loop *turn = conv_loops_best()->swap[xsize];
     if (turn != NULL) turn(array, n);
 }
 
-/* What has been written is the source for what follows it, in pieces that double
- * until they fill a part of the first cache. */
+/* Copies the values written so far to the space after them, doubling the size of the
+ * pieces until they fill a part of the L1 cache. */
 void conv_fill(void *xdst, const void *xvalue, int xsize, size_t n)
 {
     enum { LONGEST = 8192 };

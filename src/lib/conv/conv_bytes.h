@@ -1,4 +1,4 @@
-/* Unaligned loads and stores, and the order of bytes in the file. */
+/* Unaligned loads and stores, and byte order conversion. */
 #ifndef CONV_BYTES_H
 #define CONV_BYTES_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Native to big-endian and back. */
+/* Convert between native and big-endian order. */
 static inline uint8_t conv_big8(uint8_t bits)
 {
     return bits;
@@ -44,7 +44,7 @@ static inline uint64_t conv_big64(uint64_t bits)
 }
 #endif
 
-/* Floating values and their bits. */
+/* Convert between floating-point values and their bits. */
 static inline float conv_float(uint32_t bits)
 {
     float value;
@@ -73,7 +73,8 @@ static inline uint64_t conv_double_bits(double value)
     return bits;
 }
 
-/* Element i of an array of any alignment; memcpy of a known size is one move. */
+/* Load and store element i of an array of any alignment. A memcpy of constant size
+ * compiles to one instruction. */
 static inline uint8_t conv_load8(const void *array, size_t i)
 {
     return ((const uint8_t *)array)[i];

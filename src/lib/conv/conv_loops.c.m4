@@ -1,8 +1,8 @@
 m4_changequote([,])m4_divert(-1)
-# One function for every direction and two types, named direction_from_to.
+# Generates a function direction_from_to for each direction and each pair of types.
 
-# The types: name; C type; s(igned), u(nsigned) or f(loating); bits of an element;
-# binary digits that it holds exactly; least and greatest value; its names outside.
+# The types: name; C type; s(igned), u(nsigned) or f(loating); bits of an element; binary
+# digits that it represents exactly; minimum and maximum; public names.
 m4_define([TYPE], [
 m4_define([ctype_$1], [$2])m4_define([kind_$1], [$3])m4_define([bits_$1], [$4])
 m4_define([digits_$1], [$5])m4_define([min_$1], [$6])m4_define([max_$1], [$7])
@@ -19,23 +19,23 @@ TYPE([float],  [float],    [f], [32], [24], [],          [],           [CONV_FLO
 TYPE([double], [double],   [f], [64], [53], [],          [],           [CONV_DOUBLE],    [NC_DOUBLE])
 m4_define([TYPES], [[schar], [uchar], [short], [ushort], [int], [uint], [int64], [uint64], [float], [double]])
 
-# OF(column, name): what the table says.
+# OF(column, name): the table's entry for a type.
 m4_define([OF], [m4_indir([$1_$2])])
 
-# EACH(MACRO, argument): MACRO(argument, name) for every type.
+# EACH(MACRO, argument): expands MACRO(argument, name) for every type.
 m4_define([EACH], [WALK([$1], [$2], TYPES)])
 m4_define([WALK], [m4_ifelse([$3], [], [],
     [$1([$2], [$3])WALK([$1], [$2], m4_shift(m4_shift(m4_shift($@))))])])
 
-# The function being written is DIRECTION_S_T, from source to target. In its body
+# The function being generated is DIRECTION_S_T, from source to target. In its body:
 #   SOURCE        C type of an element v of the source
-#   COUNTER       unsigned type as wide as it, so that both fill vectors evenly
-#   RAW(array)    element i of an array like the source, as bits
-#   VALUE(array)  the same as SOURCE
+#   COUNTER       unsigned type of the same width, so that both fill vectors evenly
+#   RAW(array)    bits of element i of an array with the source's type
+#   VALUE(array)  the same element as a SOURCE
 #   BITS          unsigned type for an element of the target
-#   RESULT        v converted, as the target has it
-#   STORE(bits)   makes it element i of the target
-#   FILL          what the target is to have for values that do not fit
+#   RESULT        v, converted to the target's type and byte order
+#   STORE(bits)   stores element i of the target
+#   FILL          value stored in the target for values out of range
 m4_define([SOURCE], [OF([ctype], S)])
 m4_define([COUNTER], [uint[]m4_ifelse(OF([bits], S), [8], [16], OF([bits], S))_t])
 m4_define([RAW], [conv_load[]OF([bits], S)($1, i)])
@@ -53,9 +53,9 @@ m4_define([FILL], [conv_load[]OF([bits], T)(fill, 0)])
 m4_define([IF_GET], [m4_ifelse(DIRECTION, [get], [$1], [$2])])
 m4_define([BIG_ENDIAN], [conv_big[]OF([bits], $1)($2)])
 
-# FITS: the condition that v can be converted; nothing if it always can. An integer's
-# greatest value with more digits than a floating type has is given as the power
-# of 2 above it. NaN fits no integer.
+# FITS: the condition that v can be converted; empty if it always can. If the maximum of
+# an integer type has more digits than a floating-point type, the condition uses the next
+# power of 2. NaN is out of range for every integer type.
 m4_define([FITS], [m4_ifelse(S T, [double float], [fits_float(v)],
     OF([kind], T), [f], [],
     OF([kind], S), [f], [(v >= OF([min], T)) & (BELOW)],
@@ -85,8 +85,8 @@ m4_define([UNCHECKED], [    (void)fill;
     return false;
 ])
 
-# An integer can be converted before it is known to fit, so one pass does it all.
-# What counts is a sum: for an `or` the compiler would not use vectors.
+# An integer may be converted before the range check, so one pass does everything. The
+# loop counts values in range: compilers do not vectorize an `or` of conditions.
 m4_define([CHECKED_INTEGER], [    BITS other = FILL;
     COUNTER good = 0;
     for (size_t i = 0; i < n; i++) {
@@ -98,9 +98,9 @@ m4_define([CHECKED_INTEGER], [    BITS other = FILL;
     return good != n;
 ])
 
-# A floating value that does not fit must not even be converted: that is undefined,
-# and a signal where floating-point exceptions are trapped. If there are any, what
-# is converted is a copy with zeros in their places.
+# A floating-point value out of range must not be converted. The conversion is undefined,
+# and raises a signal in programs that trap floating-point exceptions. If there are such
+# values, a copy is converted in which zeros replace them.
 m4_define([CHECKED_FLOATING], [    COUNTER good = 0;
     for (size_t i = 0; i < n; i++) {
         SOURCE v = VALUE(src);
@@ -130,7 +130,7 @@ m4_define([PUT_AND_GET],
     [m4_ifelse([$1], [$2], [], [FUNCTION([put], $@)FUNCTION([get], $@)])])
 m4_define([FROM], [EACH([PUT_AND_GET], [$2])])
 
-# The tables: the external type is what put goes to and get comes from.
+# Tables of the functions: put converts to the external type, get converts from it.
 m4_define([AT], [[[$1]]])
 m4_define([SAME], [m4_ifelse(OF([bits], [$1]), [8], [NULL], [same[]OF([bits], [$1])])])
 m4_define([PUT_ENTRY], [
@@ -141,7 +141,7 @@ m4_define([ROW], [
         AT(OF([ext], [$2])) = {EACH([$1_ENTRY], [$2])
         },])
 
-# A pair of the same type: no value is looked at. The second is for an array's own place.
+# A pair of equal types: values are not checked. The second function works in place.
 m4_define([SAME_LOOP], [
 static bool same$1(void *restrict dst, const void *restrict src, size_t n,
                    const void *fill)
@@ -168,10 +168,10 @@ m4_divert[]m4_dnl
 
 #include "conv_bytes.h"
 
-/* Whether a float can come close to v: the finite values that would round to
- * infinity cannot, from 2^128 - 2^103 on. Infinities and NaN can. The bits of a
- * positive double are in the order of the values, NaN last; a comparison of doubles
- * could raise an exception for NaN. */
+/* Returns whether v is in range for a float. Finite values of at least 2^128 - 2^103 are
+ * not, because they would round to infinity. Infinities and NaN are. Compares the bits,
+ * because a comparison of doubles could raise an exception for NaN: the bits of positive
+ * doubles are ordered like their values, with NaN last. */
 static inline bool fits_float(double v)
 {
     int64_t magnitude = (int64_t)(conv_double_bits(v) & INT64_MAX);
@@ -184,5 +184,5 @@ const struct conv_loops CONV_LOOPS = {
     },
     .get = {EACH([ROW], [GET])
     },
-    .turn = {AT(2) = turn16, AT(4) = turn32, AT(8) = turn64},
+    .swap = {AT(2) = turn16, AT(4) = turn32, AT(8) = turn64},
 };

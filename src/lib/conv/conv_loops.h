@@ -1,5 +1,5 @@
-/* The loops that convert, one for every two types and direction; they are generated
- * from conv_loops.c.m4. */
+/* The conversion loops, one for each pair of types and each direction. conv_loops.c.m4
+ * generates them. */
 #ifndef CONV_LOOPS_H
 #define CONV_LOOPS_H
 
@@ -9,32 +9,33 @@
 #include "conv.h"
 #include "pnetcdf_constants.h"
 
-/* Elements a loop is given at most: it may go over them twice, so they should stay
- * in the first cache, and it may count them in 16 bits. */
+/* Maximum number of elements per call. A loop may read them twice, so they should fit in
+ * the L1 cache, and it may count them in 16 bits. */
 enum { CONV_BLOCK = 1024 };
 
-/* Converts n elements of any alignment, n <= CONV_BLOCK. Those out of range become
- * *fill, which is as the destination has it: big-endian for put, in native order
- * for get. Returns true if there were any. */
+/* Converts n elements of any alignment, n <= CONV_BLOCK. Values out of range become
+ * *fill, which has the destination's byte order: big-endian for put, native for get.
+ * Returns whether any value was out of range. */
 typedef bool conv_loop(void *restrict dst, const void *restrict src, size_t n,
                        const void *fill);
 
-/* n elements of any alignment, in their place. */
-typedef void conv_turning(void *array, size_t n);
+/* Swaps the bytes of n elements of any alignment in place. */
+typedef void conv_swap_loop(void *array, size_t n);
 
-/* By external type, then type in memory: NULL where copying bytes does it, and where
- * text meets a number. By size: NULL where there are no such elements, or of one byte. */
+/* put and get are indexed by external type and memory type. Entries are NULL if copying
+ * suffices or if only one of the types is text. swap is indexed by element size. Its
+ * entries are NULL for one byte and for unused sizes. */
 struct conv_loops {
     conv_loop *put[NC_UINT64 + 1][CONV_NTYPES];
     conv_loop *get[NC_UINT64 + 1][CONV_NTYPES];
-    conv_turning *turn[9];
+    conv_swap_loop *swap[9];
 };
 
-/* Two compilations of one file, for any processor and for those with AVX2. */
+/* Loops compiled for any processor, and for processors with AVX2. */
 extern const struct conv_loops conv_loops_plain;
 extern const struct conv_loops conv_loops_avx2;
 
-/* The fastest that was built and that this processor can run. */
+/* Returns the fastest table that was built and is supported by this processor. */
 const struct conv_loops *conv_loops_best(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Quantization of values in memory. */
+/* Quantizes values in memory. conv_quantize.h describes the three modes. */
 #include "conv_quantize.h"
 
 #include <math.h>
@@ -6,31 +6,32 @@
 
 #include "pnetcdf_constants.h"
 
-/* ln 10 / ln 2 and its inverse as arithmetic of doubles has them. Neither is the nearest
- * double, but near powers of ten these decide netCDF-C's results. */
+/* ln 10 / ln 2 and its inverse, as computed by netCDF-C in double arithmetic. Neither is
+ * the nearest double, but near powers of ten these values determine netCDF-C's
+ * results. */
 static const double bits_of_digit = 3.3219280948873626;
 static const double digits_of_bit = 0.30102999566398114;
 
-enum { FLOAT_BITS = 23, DOUBLE_BITS = 52 }; /* of the stored fraction */
+enum { FLOAT_BITS = 23, DOUBLE_BITS = 52 }; /* number of stored fraction bits */
 
 enum { BINADES = 32, NO_EXPONENT = 9999 };
 
-/* The numbers from one power of 2 to the next. */
+/* Values between two consecutive powers of 2, with at most one power of ten. */
 struct binade {
     int exponent;
-    int below, above; /* bits to be kept, below the power of ten and from there on */
-    double power;     /* its mantissa, or less than any */
+    int below, above; /* bits kept in values below the power of ten, and in all others */
+    double power;     /* mantissa of the power of ten; less than any mantissa if none */
 };
 
 struct quantizer {
     int mode, digits;
-    int bits;     /* that are kept of every value; not with GranularBR */
+    int bits;     /* number of bits kept in every value; unused with GranularBR */
     int fraction; /* FLOAT_BITS or DOUBLE_BITS */
     double fill;
-    struct binade binades[BINADES]; /* with GranularBR: those that were met last */
+    struct binade binades[BINADES]; /* cache for GranularBR, indexed by exponent */
 };
 
-int conv_quantize_most(int mode, int type)
+int conv_quantize_max_digits(int mode, int type)
 {
     static const unsigned char most[CONV_QUANTIZE_MODES][2] = {
         [CONV_QUANTIZE_BITGROOM] = {7, 15},
@@ -43,12 +44,12 @@ int conv_quantize_most(int mode, int type)
 
 /* ---- Granular BitRound ---- */
 
-/* The bits that a value, mantissa times a power of 2, needs for N decimal digits. The
- * number of its digits before the point says which power of 2 is too small to matter;
- * what is left are the bits from its own power down to that one. */
+/* Returns the number of bits that a value, mantissa * 2^exponent, needs for N decimal
+ * digits. The number of digits before the decimal point determines which power of 2 is
+ * negligible. The bits from the value's power of 2 down to that one are kept. */
 static int granular_bits(int exponent, double mantissa, int digits)
 {
-    /* Each step is rounded to a double, also where the processor could do without. */
+    /* volatile rounds each step to a double, even with extended precision. */
     volatile double log = log10(mantissa), scale = exponent * digits_of_bit,
                     bits = bits_of_digit * log, size = scale + log, own = exponent - bits;
     int before_point = (int)floor(size) + 1;
@@ -56,9 +57,9 @@ static int granular_bits(int exponent, double mantissa, int digits)
     return (int)floor(own) - dropped - 1;
 }
 
-/* Between two powers of 2 the number of bits is constant, or it changes once, at a power
- * of ten. So a table saves most logarithms. Two samples tell both numbers: but for 1, no
- * power of ten of the range is as near a power of 2 as these are. */
+/* Between two powers of 2 the number of bits is constant, or changes once, at a power of
+ * ten. Caching the numbers saves most logarithms. A sample near each end suffices: except
+ * for 1, no power of ten is as close to a power of 2 as the samples are. */
 static void find_binade(struct binade *b, int exponent, int digits)
 {
     const double low = 0.5000001, high = 0.9999999;
@@ -69,7 +70,7 @@ static void find_binade(struct binade *b, int exponent, int digits)
     b->above = granular_bits(exponent, high, digits);
 }
 
-/* The same as frexp, of the absolute value, without a call. */
+/* Computes frexp of the absolute value without a function call. */
 static double split_value(double value, int *exponent)
 {
     uint64_t u;
@@ -84,7 +85,8 @@ static double split_value(double value, int *exponent)
 
 static int find_granular_bits(struct quantizer *q, double value)
 {
-    const double near = 1e-12; /* rounding errors, which are to be netCDF-C's, are less */
+    const double near =
+        1e-12; /* exceeds all rounding errors: results must match netCDF-C's */
     int exponent;
     double mantissa = split_value(value, &exponent);
     struct binade *b = &q->binades[exponent & (BINADES - 1)];
@@ -96,8 +98,8 @@ static int find_granular_bits(struct quantizer *q, double value)
 
 /* ---- values ---- */
 
-/* The bits u of a value, quantized. */
-static uint64_t quantized(struct quantizer *q, double value, uint64_t u, bool odd)
+/* Quantizes the value whose bits are u, and returns the resulting bits. */
+static uint64_t quantize_bits(struct quantizer *q, double value, uint64_t u, bool odd)
 {
     bool granular = q->mode == CONV_QUANTIZE_GRANULARBR;
     int drop = q->fraction - (granular ? find_granular_bits(q, value) : q->bits);
@@ -107,8 +109,8 @@ static uint64_t quantized(struct quantizer *q, double value, uint64_t u, bool od
     return (u + low / 2 + 1) & ~low;
 }
 
-/* Tests for zero, infinity and NaN by the bits: as a number, a signalling NaN would raise
- * an exception. */
+/* Compares bits to detect zero, infinity and NaN. A floating-point comparison of a
+ * signalling NaN would raise an exception. */
 static void quantize_floats(struct quantizer *q, char *at, size_t n, bool odd)
 {
     for (size_t i = 0; i < n; i++, at += sizeof(float), odd = !odd) {
@@ -118,7 +120,7 @@ static void quantize_floats(struct quantizer *q, char *at, size_t n, bool odd)
         memcpy(&u, at, sizeof u);
         if ((u & INT32_MAX) - 1 >= largest) continue;
         memcpy(&value, at, sizeof value);
-        u = (uint32_t)quantized(q, value, u, odd);
+        u = (uint32_t)quantize_bits(q, value, u, odd);
         memcpy(at, &u, sizeof u);
     }
 }
@@ -132,7 +134,7 @@ static void quantize_doubles(struct quantizer *q, char *at, size_t n, bool odd)
         memcpy(&u, at, sizeof u);
         if ((u & INT64_MAX) - 1 >= largest) continue;
         memcpy(&value, at, sizeof value);
-        u = quantized(q, value, u, odd);
+        u = quantize_bits(q, value, u, odd);
         memcpy(at, &u, sizeof u);
     }
 }
@@ -143,7 +145,7 @@ void conv_quantize(int mode, int digits, int type, void *values, size_t n, int64
     struct quantizer q;
     q.mode = mode;
     q.digits = q.bits = digits;
-    /* BitGroom has a guard bit: what it cuts off is not rounded. */
+    /* BitGroom truncates instead of rounding, so it needs a guard bit. */
     if (mode == CONV_QUANTIZE_BITGROOM) q.bits = (int)ceil(digits * bits_of_digit) + 1;
     for (int i = 0; i < BINADES; i++)
         q.binades[i].exponent = NO_EXPONENT;

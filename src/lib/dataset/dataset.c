@@ -1,4 +1,5 @@
-/* How the processes of a dataset agree, and tell each other. */
+/* Implements agreements and broadcasts among the processes of a dataset, and the duties
+ * that each process performs before an agreement. */
 #include "dataset.h"
 
 #include <pthread.h>
@@ -8,9 +9,9 @@
 #include "base_mpi.h"
 #include "trace_record.h"
 
-/* ---- what is done before an agreement ----
- * Most jobs have no such duty, and look at one pointer. Threads in the background agree,
- * too: each does all there is to do, since what it tells may be of any file. */
+/* ---- duties before an agreement ---- Most jobs have no duties, and then this costs only
+ * the test of a pointer. Background threads also join agreements. Each performs all
+ * duties, because its agreement may concern any file. */
 
 static pthread_mutex_t duties_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dataset_duty *_Atomic duties;
@@ -38,11 +39,11 @@ void dataset_drop_duty(struct dataset_duty *d)
     (void)pthread_mutex_unlock(&duties_lock);
 }
 
-static void do_duties(void)
+static void run_duties(void)
 {
     (void)pthread_mutex_lock(&duties_lock);
     for (struct dataset_duty *d = duties; d != NULL; d = d->next)
-        d->settle(d->who);
+        d->run(d->arg);
     (void)pthread_mutex_unlock(&duties_lock);
 }
 
@@ -53,27 +54,38 @@ int64_t dataset_agreements(void)
 
 /* ---- agreements ---- */
 
-/* A process that is told of another's error knows no more of it. */
-static int word_agreed(int error, int worst)
+/* Sets a message for an error that occurred only in other processes. */
+static int add_remote_message(int error, int worst)
 {
     if (error != NC_NOERR || worst == NC_NOERR) return worst;
-    return base_error_set(worst, "met by another process, which has the details");
+    return base_error_set(worst, DATASET_REPORTED_ELSEWHERE);
+}
+
+/* Returns whether an error is a failure of the file or the system, not a refusal. */
+static bool is_failure(int error)
+{
+    static const int codes[] = {NC_EFILE,     NC_EREAD,   NC_EWRITE,   NC_EIO,
+                                NC_ENO_SPACE, NC_EQUOTA,  NC_ENOMEM,   NC_EACCESS,
+                                NC_EMPI,      NC_EBADLOG, NC_EINTERNAL};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i] == error) return true;
+    return false;
 }
 
 int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *values, int n)
 {
-    /* Codes are negative, so the worst is the maximum of their opposites. */
-    enum { ERRORS = 2, OWN = ERRORS + DATASET_WORDS };
-    if (duties != NULL) do_duties(); /* which may leave an error in ds->failed */
+    /* Codes are negative, so the worst error is the maximum of the negated codes. */
+    enum { ERRORS = 2, OWN = ERRORS + DATASET_SLOTS };
+    if (duties != NULL) run_duties(); /* may set ds->failed */
     int64_t all[OWN + DATASET_AGREE_MAX] = {-error, -ds->failed};
-    memcpy(all + ERRORS, ds->word, sizeof ds->word);
+    memcpy(all + ERRORS, ds->slots, sizeof ds->slots);
     for (int i = 0; i < n; i++)
         all[OWN + i] = values[i];
 
     struct trace_span span = trace_begin(ds->trace);
     ds->stats.agreements++;
     int mpi = MPI_SUCCESS;
-    if (ds->nprocs > 1) /* a process by itself need not wait for MPI to find that out */
+    if (ds->nprocs > 1) /* a single process needs no call to MPI */
         mpi = MPI_Allreduce(MPI_IN_PLACE, all, OWN + n, MPI_INT64_T, MPI_MAX, ds->comm);
     agreements++;
     trace_end_numbered(ds->trace, TRACE_AGREEMENT, span, ds->stats.agreements);
@@ -81,13 +93,17 @@ int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *value
 
     for (int i = 0; i < n; i++)
         values[i] = all[OWN + i];
-    memcpy(ds->heard, all + ERRORS, sizeof ds->heard);
+    memcpy(ds->agreed_slots, all + ERRORS, sizeof ds->agreed_slots);
     if (failed != NULL) {
         *failed = (int)-all[1];
         ds->failures += *failed != NC_NOERR;
         ds->failed = NC_NOERR;
+        /* If this call refuses the process's own arguments instead, the next agreement
+         * reports the earlier error once more. */
+        if (base_error_merge(error, *failed) != *failed && !is_failure(error))
+            dataset_defer_error(ds, *failed);
     }
-    return word_agreed(error, (int)-all[0]);
+    return add_remote_message(error, (int)-all[0]);
 }
 
 int dataset_concur_all(struct dataset *ds, int error, int *failed, int64_t *values, int n)
@@ -101,7 +117,7 @@ int dataset_share_all(struct dataset *ds, void *bytes, int64_t n, int root)
     enum { PIECE = 1 << 30 }; /* MPI messages stay under 2^31 bytes */
     int mpi = MPI_SUCCESS;
     struct trace_span span = trace_begin(ds->trace);
-    if (duties != NULL) do_duties();
+    if (duties != NULL) run_duties();
     for (int64_t at = 0; at < n && mpi == MPI_SUCCESS; at += PIECE) {
         ds->stats.broadcasts++;
         mpi = MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE),
@@ -109,10 +125,10 @@ int dataset_share_all(struct dataset *ds, void *bytes, int64_t n, int root)
     }
     agreements++;
     trace_end_numbered(ds->trace, TRACE_BROADCAST, span, ds->stats.broadcasts);
-    return base_mpi_error(mpi, NC_EMPI, "telling the other processes");
+    return base_mpi_error(mpi, NC_EMPI, "notifying the other processes");
 }
 
-int dataset_share_words_all(struct dataset *ds, int error, int own)
+int dataset_share_message_all(struct dataset *ds, int error, int own)
 {
     char words[1024] = "";
     if (ds->rank == 0 && own == error)
@@ -122,8 +138,15 @@ int dataset_share_words_all(struct dataset *ds, int error, int own)
     return base_error_set(error, "%s", words);
 }
 
-void dataset_hold_records(struct dataset *ds, int64_t records)
+int dataset_share_result_all(struct dataset *ds, int result)
 {
-    if (records > ds->held) ds->held = records;
+    int err = dataset_share_all(ds, &result, sizeof result, 0);
+    if (err != NC_NOERR || result == NC_NOERR) return err;
+    return dataset_share_message_all(ds, result, result);
+}
+
+void dataset_raise_records(struct dataset *ds, int64_t records)
+{
+    if (records > ds->numrecs_seen) ds->numrecs_seen = records;
     if (records > ds->header.numrecs) ds->header.numrecs = records;
 }

@@ -1,54 +1,61 @@
-/* What all layers of an open dataset share: its processes, its name and file, the hints,
- * the definitions, and what was counted; and how its processes agree.
+/* Declares the state that all layers of an open dataset share (its processes, name and
+ * file, hints, definitions and statistics) and the agreements among its processes.
  *
- * A function whose name ends in _all is collective over the dataset's communicator, and
- * no other is.
+ * Why no process hangs
  *
- * Errors are negative NC_ codes. The lowest function that knows what is wrong says it
- * in words with base_error_set; the code travels up as the result, and ncmpi_strerror
- * joins text and words. MPI error codes become NC_ codes in base. Nothing is printed
- * except a report that was asked for, a warning about unknown hints in PNETCDF_HINTS,
- * and, when MPI ends, errors of deferred closes that no call has reported.
+ * MPI-IO reports an error only to the process in which it occurs, and a process with bad
+ * arguments must not leave the others waiting. So no process returns early from a
+ * collective data call. A process that found an error continues with zero elements and
+ * passes the error code down to the agreement (dataset_agree_all): one reduction for
+ * errors, the number of records and the choice of the path. It is the only
+ * synchronization that the library adds to a direct transfer, because synchronization is
+ * expensive. (An exchange across nodes has a second one at its end.)
  *
- * MPI-IO keeps errors to the process that has them, and a process with bad arguments
- * must not leave the others waiting. So in a collective data call no process returns
- * early: one that found an error continues with zero elements and passes the code down to
- * the agreement, dataset_agree_all, one reduction for errors, number of
- * records and choice of way. It is the only synchronisation that the library adds to a
- * direct transfer, since nothing is more expensive. (An exchange across nodes has a
- * second one at its end.) Each process returns its own error. A failure of the file
- * itself is only noticed after the agreement: the process that has it returns it and
- * records it in the dataset, and the next agreement reports it to all; in safe mode
- * (PNETCDF_SAFE_MODE=1) a second reduction does so in the same call.
+ * Each process returns its own error. A failure of the file itself is noticed only after
+ * the agreement. The process that notices it returns the error and records it in the
+ * dataset, and the next agreement reports it to all. In safe mode (PNETCDF_SAFE_MODE=1) a
+ * second reduction reports it in the same call.
  *
- * A function from which a collective call can be reached ends in _all; one whose
- * argument `how` says whether it is collective, in _either; no other may reach one.
- * test/house/collective enforces this and the following rules on the sources, as clang
- * parses them:
+ * Errors
  *
- * - Whether a collective call is reached depends only on what is the same on all
+ * Errors are negative NC_ codes. The lowest-level function that knows what is wrong adds
+ * a message with base_error_set. The code is returned upwards, and ncmpi_strerror joins
+ * the general text and the message. Module base converts MPI error codes. Nothing is
+ * printed except a requested report, a warning about unknown hints in PNETCDF_HINTS, and,
+ * when MPI ends, errors of deferred closes that no call has reported.
+ *
+ * Rules for collective functions
+ *
+ * A function that can reach a collective call ends in _all. If its argument `how`
+ * determines whether it is collective, it ends in _either. No other function may reach a
+ * collective call. test/house/collective enforces this and the following rules on the
+ * sources, as parsed by clang:
+ *
+ * - Whether a collective call is reached depends only on values that are the same on all
  *   processes: constants, hints, definitions, nprocs, modes, and results of agreements.
- *   Not on an error of this process, on its rank, or on whether it had memory. So no
- *   return, break, condition or && on such a thing precedes or encloses a collective
- *   call: continue with nothing, and pass the error down.
- * - dataset_agree_all turns a process's own error into one that is the same on all;
- *   dataset_concur_all keeps each process's own, and is an error on all or on none.
- *   Pointers whose absence was reported to an agreement need not be checked again.
+ *   It must not depend on an error of this process, its rank, or whether an allocation
+ *   succeeded. So no return, break, condition or && on such a value precedes or encloses
+ *   a collective call: continue without data and pass the error down.
+ * - dataset_agree_all turns a process's own error into one that is the same on all.
+ *   dataset_concur_all returns each process's own error if it has one; it is an error on
+ *   all processes or on none. Pointers whose absence was reported to an agreement need
+ *   not be checked again.
  * - An object is not freed collectively if the agreement on it failed: if only some
  *   processes have a window or communicator, none frees it.
- * - Within a node, and between the nodes' first processes, the same holds for their
+ * - Within a node, and among the nodes' first processes, the same rules apply to their
  *   own communicators.
- * - What is called with a subfile's dataset (blob_sub.ds, .driver) is collective over the
- *   processes that have it open: its group. Agreements there hold in the group only. In a
- *   function whose name ends in _alone the process has it to itself and waits for no
- *   other.
+ * - A call with a subfile's dataset (blob_sub.ds, .driver) is collective over its group,
+ *   the processes that have the subfile open. Agreements there are valid in the group
+ *   only. In a function whose name ends in _alone, the process has the subfile to itself
+ *   and waits for no other.
  *
- * New state that decides on collective calls, and is the same on all processes, is
- * named in test/house/collective_tables.py, with the reason; the test then examines what
- * is stored there.
+ * New state that decides on collective calls, and is the same on all processes, is listed
+ * in test/house/collective_tables.py with the reason. The test then checks what is stored
+ * in it.
  *
- * Definitions that change in data mode are kept until all processes have changed them
- * and the header is written: where one of them fails, all have what they had. */
+ * Definitions that change in data mode take effect when all processes have changed them
+ * and the header is written. If one process fails, all restore the previous
+ * definitions. */
 #ifndef DATASET_H
 #define DATASET_H
 
@@ -57,117 +64,166 @@
 #include <stdint.h>
 
 #include "base_error.h"
-#include "base_hints.h"
+#include "base_require.h"
+#include "hints.h"
 #include "cdf.h"
 #include "trace_stats.h"
 
-/* Slots that layers may use to piggyback a value on every agreement. */
-enum { DATASET_WORD_GETS, DATASET_WORD_BLOB, DATASET_WORD_END, DATASET_WORDS };
+/* Slots through which a layer adds a value to every agreement. */
+enum { DATASET_SLOT_GETS, DATASET_SLOT_BLOB, DATASET_SLOT_END, DATASET_SLOTS };
 
+struct blob_lease;
 struct file_descriptor;
 struct node;
 struct trace;
 
-/* What api and all drivers of a dataset share. api makes and frees it. */
-struct dataset {
-    MPI_Comm comm; /* a duplicate, with errors returned */
-    int rank, nprocs;
-    char *path;    /* as the user gave it, file-system prefix removed */
-    char *full;    /* the same from the root: used to open the file later */
-    bool prefixed; /* there was one: the user has MPI-IO in mind */
-    bool whole;    /* a close gives the file the size that its header promises */
-    bool deleted;  /* the file is to be gone: what is staged need not come there */
-    bool partial;  /* processes of other nodes have other files of the same dataset */
-    int64_t device, inode, host; /* of the file, as process 0 found it, and where that
-                                  * runs; inode 0: unknown */
-    int64_t modified; /* when it was, as process 0 found it before any process opened it,
-                       * which may move that time (base_fs.h), in ns; 0: unknown */
-    struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
-    int64_t promised;             /* others make the file so long, sooner or later */
-    int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
-    int netcdf4;  /* NC_FORMAT_NETCDF4 or NC_FORMAT_NETCDF4_CLASSIC: the file is one of
-                   * these; 0: it is a classic one */
-    const char
-        *left_out;  /* of such a file, a line each: "variable v (string)"; or NULL */
-    bool stands_in; /* the file was opened because the dataset's own name has none */
-    struct base_hints hints;
-    bool writable;
-    /* Asked before each write to the file, where not NULL: an error, and it is not made.
-     */
-    int (*may_write)(void *asked);
-    void *asked;
-    bool undone;  /* it never opened: layers that are there end, and complete nothing */
-    bool lacking; /* values stay in logs: the file is closed, and not complete. Agreed. */
-    bool safe_mode;
-    struct cdf_header header; /* the definitions, as they are now */
-    MPI_Info info;            /* everything the user asked for */
-    int64_t held;     /* records that this process found, or has put: what a put that
-                       * failed was to add is held by nobody, and drops out with
-                       * the next agreement */
-    int failed;       /* an I/O error here that the others have not been told of yet */
-    int64_t failures; /* how many times an agreement told of one: the same everywhere */
-    int64_t word[DATASET_WORDS],
-        heard[DATASET_WORDS];    /* of callers': every agreement tells
-                                  * them, the largest are heard */
-    struct trace_stats stats;    /* counted by this process */
-    struct trace_framed *framed; /* likewise, of each of the first variables */
-    int nframed;
-    struct node *node;   /* the processes of this node, once a layer has asked */
-    struct trace *trace; /* NULL: nobody asked for one */
+/* Whether another job writes to the file in which a dataset is being created. */
+enum dataset_use {
+    DATASET_UNUSED,
+    DATASET_IN_USE,
+    DATASET_MAYBE_USED, /* unknown: the file system has no locks */
+    DATASET_REPLACED    /* the replacement of the file has succeeded or failed */
 };
 
-static inline int dataset_may_write(const struct dataset *ds)
+#define DATASET_REPLAYS UINT64_MAX
+
+/* The identity of a dataset's file, as seen by process 0. */
+struct dataset_identity {
+    int64_t device, inode;     /* inode is 0 if unknown */
+    int64_t host;              /* id of process 0's host */
+    int64_t modified, changed; /* st_mtim and st_ctim in ns, before any process opened the
+                                * file, which may change them (base_fs.h); 0 if unknown */
+};
+
+/* An open dataset. The api module creates and frees it. */
+struct dataset {
+    MPI_Comm comm; /* duplicate communicator that returns errors */
+    int rank, nprocs;
+    char *path;           /* as passed by the user, without a file-system prefix */
+    char *full_path;      /* absolute path, for opening the file later */
+    bool prefixed;        /* the path had a prefix, which requests MPI-IO */
+    bool extend_at_close; /* close extends the file to the size that its header implies */
+    bool deleted;         /* the file will be deleted: logged values need not reach it */
+    bool partial;         /* a subfile: other nodes use other files of the dataset */
+    struct dataset_identity identity;
+    struct file_descriptor
+        *shared_descriptor; /* descriptor that other layers may duplicate; NULL if none */
+    struct file_descriptor
+        *created_descriptor; /* not NULL if this job has created the file, whose name then
+                              * must not be a symbolic link. If its fd is not -1, process
+                              * 0 used it to create the file. file_open_all takes it over;
+                              * otherwise its owner closes it. */
+    uint64_t log_token; /* token of this job's logs, or DATASET_REPLAYS while other logs
+                         * are replayed; 0 if none */
+    const int *guard;   /* process 0's descriptor with the write lock; NULL if none */
+    int64_t announced_size; /* file size that other processes have announced */
+    int64_t base; /* offset of the dataset in the file: after its superblock, if any */
+    int netcdf4;  /* NC_FORMAT_NETCDF4 or NC_FORMAT_NETCDF4_CLASSIC; else 0 */
+    const char
+        *omitted;     /* unsupported objects in a netCDF-4 file, one per line; or NULL */
+    bool is_stand_in; /* another file was opened in place of a missing one */
+    struct hints hints;
+    bool writable;
+    /* If not NULL, called by process 0 once it has opened the file, before anything in
+     * the file is read or changed. fd may be -1. If this fails, no process opens the
+     * file. driver_replace explains `use`. */
+    int (*opened)(struct dataset *ds, int fd, enum dataset_use use);
+    struct blob_lease *lease; /* lease on a dataset in subfiles; NULL if not needed */
+    /* If not NULL, called before each write to the file; an error prevents the write. */
+    int (*may_write)(void *may_write_arg);
+    void *may_write_arg;
+    int64_t violations; /* base_violations() when the dataset was opened */
+    bool open_failed;   /* opening failed, so layers close without completing anything */
+    bool logs_remain; /* values remain in logs, so the closed file is incomplete; same on
+                       * all processes */
+    bool safe_mode;
+    struct cdf_header header; /* the current definitions */
+    MPI_Info info;            /* the user's hints */
+    int64_t
+        numrecs_seen; /* number of records that this process found or has put. Excludes
+                       * failed puts, whose records disappear with the next agreement */
+    int failed;       /* this process's I/O error, not yet reported by an agreement */
+    int64_t failures; /* number of agreements that reported such an error; the same on all
+                         processes */
+    int64_t slots[DATASET_SLOTS],
+        agreed_slots[DATASET_SLOTS]; /* values that layers pass to every
+                                      * agreement, and their maxima */
+    struct trace_stats stats;        /* this process's counters */
+    struct trace_framed *framed;     /* compression counters of nframed variables */
+    int nframed;
+    struct node *node;   /* the processes on this node; NULL until a layer needs them */
+    struct trace *trace; /* NULL if no trace was requested */
+};
+
+/* Returns an error if an invariant has been violated since the dataset was opened. */
+static inline int dataset_is_sound(const struct dataset *ds)
 {
-    return ds->may_write == NULL ? NC_NOERR : ds->may_write(ds->asked);
+    return BASE_EXPECTED(base_violations() == ds->violations)
+               ? NC_NOERR
+               : base_refuse_after_violation();
 }
 
-/* In safe mode a mistake of one process is told to all; but the values it brings, and how
- * its memory is described, are its own affair. */
-static inline bool dataset_is_own(int error)
+/* Called before each write to one of the dataset's files. */
+static inline int dataset_may_write(const struct dataset *ds)
+{
+    int err = dataset_is_sound(ds);
+    if (err != NC_NOERR) return err;
+    return ds->may_write == NULL ? NC_NOERR : ds->may_write(ds->may_write_arg);
+}
+
+/* Returns whether an error concerns only this process's values or its memory layout. In
+ * safe mode, all other errors of one process are reported to all processes. */
+static inline bool dataset_is_local_error(int error)
 {
     return error == NC_ERANGE || error == NC_EIOMISMATCH || error == NC_EMULTITYPES;
 }
 
-/* The one small agreement of a collective call: the worst of all processes' errors, and
- * the maximum of each of n values (n <= DATASET_AGREE_MAX), in one reduction.
- * *failed (may be NULL) gets the worst I/O error that any process had left over from
- * an earlier call, ds->failed, which is cleared: the next agreement reports it.
- * Returns the worst error, the same everywhere. */
+/* Agrees on the result of a collective call. One reduction computes the worst error on
+ * any process and the maximum of each of n values (n <= DATASET_AGREE_MAX). If `failed`
+ * is not NULL, sets *failed to the worst I/O error that any process has recorded in an
+ * earlier call (ds->failed), and clears that record, unless this call refuses the
+ * process's own arguments; otherwise the next agreement reports it. Returns the worst
+ * error, the same on all processes. */
 enum { DATASET_AGREE_MAX = 10 };
+#define DATASET_REPORTED_ELSEWHERE "reported by another process, which has the details"
 int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *values, int n);
 
-/* NC_NOERR, or an I/O error that the next agreement is to report. The first one counts:
- * it may be of a duty, in the middle of a call that knows nothing of it. */
-static inline void dataset_owe(struct dataset *ds, int error)
+/* Records an I/O error for the next agreement. Keeps an earlier error, which may come
+ * from a duty in an unrelated call. */
+static inline void dataset_defer_error(struct dataset *ds, int error)
 {
     if (ds->failed == NC_NOERR) ds->failed = error;
 }
 
-/* What a process has to do before it agrees with others on anything, whatever the
- * dataset: what it wrote is to be where they find it. How many agreements this process
- * has been in tells whether what it last saw of others may be old. */
+/* Work that a process does before every agreement, of any dataset, to make its writes
+ * visible to other processes. dataset_agreements returns how many agreements this process
+ * has joined, which shows whether data read earlier may be stale. */
 struct dataset_duty {
-    void (*settle)(void *who);
-    void *who;
+    void (*run)(void *arg);
+    void *arg;
     struct dataset_duty *next;
 };
 void dataset_add_duty(struct dataset_duty *d);
 void dataset_drop_duty(struct dataset_duty *d);
 int64_t dataset_agreements(void);
 
-/* The same as a call's last word: a process's own error, if it has one, else the worst.
- * So it is an error on all or on none, and who has none may go on. */
+/* Same as dataset_agree_all, but returns this process's own error if it has one. The
+ * result is an error on all processes or on none. */
 int dataset_concur_all(struct dataset *ds, int error, int *failed, int64_t *values,
                        int n);
 
-/* n bytes of process root's, whatever n, on all. NC_EMPI. */
+/* Broadcasts n bytes from process `root`; n may be any size. NC_EMPI. */
 int dataset_share_all(struct dataset *ds, void *bytes, int64_t n, int root);
 
-/* An agreed error with the words of process 0, where it is that one's own. It is what is
- * returned. */
-int dataset_share_words_all(struct dataset *ds, int error, int own);
+/* If the agreed error is process 0's own, broadcasts its message. Returns the agreed
+ * error. */
+int dataset_share_message_all(struct dataset *ds, int error, int own);
 
-/* Notes that this process has extended the dataset to at least `records` records. */
-void dataset_hold_records(struct dataset *ds, int64_t records);
+/* Shares process 0's result, and its message if it is an error, with all processes.
+ * Returns that result, or NC_EMPI. */
+int dataset_share_result_all(struct dataset *ds, int result);
+
+/* Records that this process has extended the dataset to at least `records` records. */
+void dataset_raise_records(struct dataset *ds, int64_t records);
 
 #endif

@@ -1,4 +1,8 @@
-/* The stack of drivers: how it is built, and what a layer takes from the one below. */
+/* Builds a dataset's stack of drivers, and resolves the slots that a layer inherits.
+ * driver_stack completes the slot table of one layer. build_all creates or opens the
+ * required layers from the bottom up, and closes them all if one fails. driver_open_all
+ * first tries the file as a classic file, then as a netCDF-4 file, and then looks for
+ * another file to open if it is missing. */
 #include "driver.h"
 
 #include <fcntl.h>
@@ -12,7 +16,7 @@
 #include "base_mem.h"
 #include "base_number.h"
 
-/* ---- a layer on another one ---- */
+/* ---- slots ---- */
 
 static void post_nothing(struct driver *self, struct access_request *const *reqs,
                          int64_t n)
@@ -37,20 +41,20 @@ static int do_nothing(struct driver *self)
     return NC_NOERR;
 }
 
-static int take_any(struct driver *self, const struct cdf_header *before)
+static int accept_any(struct driver *self, const struct cdf_header *before)
 {
     (void)self, (void)before;
     return NC_NOERR;
 }
 
-static int is_through(struct driver *self, bool *through)
+static int report_done(struct driver *self, bool *through)
 {
     (void)self;
     *through = true;
     return NC_NOERR;
 }
 
-static void have_nothing(struct driver *self)
+static void no_background_work(struct driver *self)
 {
     (void)self;
 }
@@ -72,15 +76,15 @@ static void ignore_parts(struct driver *self, const struct driver_parts *parts)
     (void)self, (void)parts;
 }
 
-static struct driver *itself(struct driver *self, int number, struct driver *lower)
+static struct driver *return_lower(struct driver *self, int number, struct driver *lower)
 {
     (void)self, (void)number;
     return lower;
 }
 
-/* What it comes to where no layer has these. Nothing is staged then. */
-static const struct driver_ops none_has = {
-    .check_definitions = take_any,
+/* Default functions for optional slots that no layer implements. */
+static const struct driver_ops default_ops = {
+    .check_definitions = accept_any,
     .flush_all = do_nothing,
     .flush = do_nothing,
     .posting = {.post = post_nothing,
@@ -88,14 +92,16 @@ static const struct driver_ops none_has = {
                 .wait = wait_as_put,
                 .cancel = post_nothing},
     .background = {.flush_start = do_nothing,
-                   .flush_test = is_through,
-                   .prepare_close_all = have_nothing,
+                   .flush_test = report_done,
+                   .prepare_close_all = no_background_work,
                    .defer = close_now},
-    .ahead = {.prefetch = fetch_nothing, .prefetch_wait = do_nothing},
-    .files = {.parts = ignore_parts, .part = itself, .opened_all = have_nothing},
+    .prefetching = {.prefetch = fetch_nothing, .prefetch_wait = do_nothing},
+    .files = {.parts = ignore_parts,
+              .part = return_lower,
+              .opened_all = no_background_work},
 };
 
-/* A struct of function pointers, one by one. */
+/* Accesses the function pointers in a slot table by index. */
 union slots {
     struct driver_ops ops;
     driver_function each[DRIVER_SLOTS];
@@ -105,10 +111,11 @@ void driver_stack(struct driver *self, const struct driver_ops *own, struct driv
                   struct dataset *ds)
 {
     union slots all = {.ops = *own},
-                below = {.ops = lower != NULL ? lower->ops : none_has};
+                below = {.ops = lower != NULL ? lower->ops : default_ops};
     bool puts = own->put_all != NULL, posts = own->posting.post != NULL;
-    if (puts && !posts) all.ops.posting = none_has.posting;
-    if (puts && own->background.defer == NULL) all.ops.background = none_has.background;
+    if (puts && !posts) all.ops.posting = default_ops.posting;
+    if (puts && own->background.defer == NULL)
+        all.ops.background = default_ops.background;
     for (int i = 0; i < DRIVER_SLOTS; i++) {
         bool has = all.each[i] != NULL;
         self->at[i] = has || lower == NULL ? self : lower->at[i];
@@ -118,7 +125,7 @@ void driver_stack(struct driver *self, const struct driver_ops *own, struct driv
     self->lower = lower;
     self->bottom = lower != NULL ? lower->bottom : self;
     self->ds = ds;
-    self->likes_runs = lower == NULL || lower->likes_runs;
+    self->prefers_merged_runs = lower == NULL || lower->prefers_merged_runs;
     self->posts = posts || (!puts && lower != NULL && lower->posts);
 }
 
@@ -130,31 +137,59 @@ void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool
         access_nelems(r, v->ndims) * cdf_type_size(v->type);
 }
 
-/* ---- all layers of a dataset ---- */
+/* ---- building a dataset's layers ---- */
 
-/* Before any layer opens it: see struct dataset. */
-static void note_time(struct dataset *ds)
+/* Stores the file's times in ds before any layer opens it. */
+static void note_times(struct dataset *ds)
 {
     struct stat st;
-    bool there = base_fs_stat(ds->full, &st) == 0;
-    ds->modified = there ? base_nanoseconds(st.st_mtim) : 0;
+    bool there = base_fs_stat(ds->full_path, &st) == 0;
+    ds->identity.modified = there ? base_nanoseconds(st.st_mtim) : 0;
+    ds->identity.changed = there ? base_nanoseconds(st.st_ctim) : 0;
 }
 
-/* Puts the wanted layers on each other; takes all down again if one fails. */
+static int acquire_lease(struct dataset *ds, int fd, enum driver_intent intent)
+{
+    int err = NC_NOERR;
+    for (int i = 0; driver_registry[i] != NULL && err == NC_NOERR; i++)
+        if (driver_registry[i]->acquire != NULL && ds->lease == NULL)
+            err = driver_registry[i]->acquire(ds, fd, intent, &ds->lease);
+    return err;
+}
+
+static int opened_existing(struct dataset *ds, int fd, enum dataset_use use)
+{
+    (void)use;
+    return acquire_lease(ds, fd, ds->writable ? DRIVER_WRITE : DRIVER_READ);
+}
+
+void driver_release(struct dataset *ds)
+{
+    for (int i = 0; driver_registry[i] != NULL && ds->lease != NULL; i++)
+        if (driver_registry[i]->release != NULL) driver_registry[i]->release(ds->lease);
+    ds->lease = NULL;
+}
+
+/* Stacks the required layers. Closes them all if one fails. */
 static int build_all(struct dataset *ds, int mode, bool create, struct driver **top)
 {
     struct driver *d = NULL;
-    if (!create && ds->rank == 0) note_time(ds);
+    if (!create && ds->rank == 0) note_times(ds);
+    ds->opened = create ? driver_replace : opened_existing;
     for (int i = 0; driver_registry[i] != NULL; i++) {
         const struct driver_kind *kind = driver_registry[i];
-        if (kind->wanted != NULL && !kind->wanted(ds, create)) continue;
+        if (kind->wanted != NULL && !kind->wanted(ds, create)) {
+            if (kind->release != NULL) driver_release(ds); /* the old dataset is gone */
+            continue;
+        }
         struct driver *lower = d;
         int err = create ? kind->create_all(ds, mode, lower, &d)
                          : kind->open_all(ds, mode, lower, &d);
-        dataset_hold_records(ds, ds->header.numrecs);
+        dataset_raise_records(ds, ds->header.numrecs);
         if (err == NC_NOERR) continue;
-        ds->undone = true;
+        ds->open_failed = true;
         if (lower != NULL) driver_call(lower, close_all, true);
+        driver_release(ds);
         return err;
     }
     if (!create && d != NULL) driver_call(d, files.opened_all);
@@ -164,28 +199,32 @@ static int build_all(struct dataset *ds, int mode, bool create, struct driver **
 
 int driver_create_all(struct dataset *ds, int cmode, struct driver **top)
 {
-    return build_all(ds, cmode, true, top);
-}
-
-/* Another file is the dataset's as long as it is being opened. */
-static int open_another_all(struct dataset *ds, int omode, struct driver **top,
-                            const struct driver_kind *kind)
-{
-    char *path = ds->path, *full = ds->full;
-    ds->path = kind->stand_in(path);
-    ds->full = kind->stand_in(full);
-    int err = ds->path == NULL || ds->full == NULL ? NC_ENOMEM : NC_NOERR;
-    err = dataset_agree_all(ds, err, NULL, NULL, 0);
-    ds->stands_in = true;
-    if (err == NC_NOERR) err = build_all(ds, omode, false, top);
-    base_free(ds->path);
-    base_free(ds->full);
-    ds->path = path;
-    ds->full = full;
+    struct base_error_note before;
+    base_error_save(&before); /* a mode mismatch is not fatal */
+    int err = build_all(ds, cmode, true, top);
+    if (err == NC_NOERR) base_error_restore(&before);
     return err;
 }
 
-/* Where nobody has a file of that name. */
+/* Opens another file in place of the dataset's file. */
+static int open_another_all(struct dataset *ds, int omode, struct driver **top,
+                            const struct driver_kind *kind)
+{
+    char *path = ds->path, *full = ds->full_path;
+    ds->path = kind->stand_in(path);
+    ds->full_path = kind->stand_in(full);
+    int err = ds->path == NULL || ds->full_path == NULL ? NC_ENOMEM : NC_NOERR;
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
+    ds->is_stand_in = true;
+    if (err == NC_NOERR) err = build_all(ds, omode, false, top);
+    base_free(ds->path);
+    base_free(ds->full_path);
+    ds->path = path;
+    ds->full_path = full;
+    return err;
+}
+
+/* If no file has the dataset's name, looks for another file to open. */
 static int open_stand_in_all(struct dataset *ds, int omode, struct driver **top)
 {
     char words[1024];
@@ -211,20 +250,20 @@ int driver_file_format(const char *path, int *format)
     return err;
 }
 
-/* The file is in a format that mpio does not have: netCDF-4, or another one. */
+/* Opens a file that mpio has rejected, if its format is netCDF-4. */
 static int open_netcdf4_all(struct dataset *ds, int omode, struct driver **top, int err)
 {
     struct base_error_note note;
     int format = NC_FORMAT_UNKNOWN;
-    base_error_keep(&note);
-    if (ds->rank == 0) (void)driver_file_format(ds->full, &format);
+    base_error_save(&note);
+    if (ds->rank == 0) (void)driver_file_format(ds->full_path, &format);
     int shared = dataset_share_all(ds, &format, sizeof format, 0);
     if (shared != NC_NOERR) return shared;
     if (format != NC_FORMAT_NETCDF4) {
         base_error_restore(&note);
         return err;
     }
-    ds->undone = false;
+    ds->open_failed = false;
     ds->netcdf4 = format;
     return build_all(ds, omode, false, top);
 }
@@ -232,15 +271,14 @@ static int open_netcdf4_all(struct dataset *ds, int omode, struct driver **top, 
 int driver_open_all(struct dataset *ds, int omode, struct driver **top)
 {
     struct base_error_note before;
-    base_error_keep(&before); /* such as that the modes differ, which stops nobody */
+    base_error_save(&before); /* a mode mismatch is not fatal */
     int err = build_all(ds, omode, false, top);
-    if (err == NC_ENOTBUILT && !ds->netcdf4) {
+    if (err == NC_ENOTBUILT && !ds->netcdf4)
         err = open_netcdf4_all(ds, omode, top, err);
-        if (err == NC_NOERR) base_error_restore(&before);
-        return err;
-    }
-    bool nothing = err == NC_ENOENT && ds->header.size == 0;
-    return nothing ? open_stand_in_all(ds, omode, top) : err;
+    else if (err == NC_ENOENT && ds->header.size == 0)
+        err = open_stand_in_all(ds, omode, top);
+    if (err == NC_NOERR) base_error_restore(&before);
+    return err;
 }
 
 int driver_refuse(const struct dataset *ds)
@@ -252,7 +290,7 @@ int driver_refuse(const struct dataset *ds)
     return err;
 }
 
-int driver_remove_parts(const char *path, bool anew, bool *all)
+static int remove_all_parts(const char *path, bool anew, bool *all)
 {
     int first = NC_NOERR;
     *all = false;
@@ -266,11 +304,32 @@ int driver_remove_parts(const char *path, bool anew, bool *all)
     return first;
 }
 
-int driver_delete(const char *path, MPI_Info info)
+int driver_replace(struct dataset *ds, int fd, enum dataset_use use)
 {
     bool all;
-    int err = driver_remove_parts(path, false, &all);
-    int removed = driver_registry[0]->remove(path, info);
-    if (removed == NC_ENOENT && all) removed = NC_NOERR;
-    return removed != NC_NOERR ? removed : err;
+    if (use == DATASET_REPLACED) {
+        driver_release(ds);
+        return NC_NOERR;
+    }
+    int err = acquire_lease(ds, fd, DRIVER_REPLACE);
+    bool empty = fd >= 0 && base_is_empty(fd);
+    if (err == NC_NOERR && use != DATASET_IN_USE && !empty)
+        err = remove_all_parts(ds->full_path, true, &all);
+    return err;
+}
+
+/* Deletes the dataset's own file last, because as long as it exists, a later attempt can
+ * find other files that could not be removed. */
+int driver_delete(const char *path, MPI_Info info, bool owned)
+{
+    struct dataset ds = {.full_path = (char *)path};
+    bool all;
+    int err = owned ? NC_NOERR : acquire_lease(&ds, -1, DRIVER_DELETE);
+    if (err == NC_NOERR) err = remove_all_parts(path, false, &all);
+    if (err == NC_NOERR) {
+        err = driver_registry[0]->remove(path, info);
+        if (err == NC_ENOENT && all) err = NC_NOERR;
+    }
+    driver_release(&ds);
+    return err;
 }

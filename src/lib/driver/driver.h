@@ -1,55 +1,60 @@
-/* The driver interface: the operations that store a dataset.
+/* The driver interface, which consists of the operations that store a dataset.
  *
- * Drivers are stacked in layers. A layer has a table of functions, its slots; a NULL slot
- * means that of the layer below. So a layer that changes how data are written needs
- * little more than a `put`. doc/driver.md describes how to add one. api holds the
- * definitions and checks every argument; requests that reach a driver are well-formed.
+ * Drivers are stacked in layers. A layer has a table of functions, its slots. If a slot
+ * is NULL, the layer inherits it from the layer below, so a layer that changes how data
+ * are written needs little more than a `put`. doc/driver.md describes how to add a layer.
+ * The api module stores the definitions and checks every argument, so requests that reach
+ * a driver are valid.
  *
- * A function whose name ends in _all is collective over the dataset's communicator, and
- * no other is (see dataset.h). They return NC_ codes. A collective
- * function returns the same code on every process only where it says `agreed`.
+ * Functions whose names end in _all, and no others, are collective over the dataset's
+ * communicator (see dataset.h). They return NC_ codes. Only functions marked `agreed`
+ * return the same code on every process.
  *
- * How a dataset is opened:
+ * Opening a dataset:
  *
  * 1. ncmpi_open duplicates the communicator and collects the hints. Process 0's terms
- *    (hints, mode) hold for all; where others differ they learn it here.
- * 2. driver.c asks the drivers in its table whose file this is, by its first bytes.
- * 3. Process 0 opens it, in file_open. The agreement on that also tells the file's
- *    size; its stripes and on how many servers they lie, as the file system or MPI-IO
- *    tells process 0, else as the user does (striping_unit, striping_factor); whether
- *    process 0 goes through MPI-IO; which file it is (device, inode and host:
- *    file_identity), so that a process that opens it later gets the same one or none;
- *    and whether the processes run on several hosts. So the choice of each later call
- *    is made from what all have alike, without asking again. Others open it when they
- *    first read or write. On several nodes one process of each does, in the first
- *    collective transfer (file_lend): the first process opens the file, and passes its
- *    descriptor over a Unix socket to those of its node that listen (file_descriptor,
- *    file_lend); one that receives none opens the file itself. The burst buffer does
- *    the same when it is attached, and the layers of a dataset copy each other's
- * descriptor (ds->lent). Processes that share an open share a count of the device's
- * errors, as the system reports each error to one process only.
- * 4. mpio_header: process 0 reads the beginning of the file; while cdf_decode asks for
- *    more, it reads more. Then all receive the bytes and decode them, or the error
- *    with its words.
- * 5. cdf_decode takes bytes and a length, never a file or a communicator. Input is
- *    untrusted: every count is compared with the available bytes, every product checked.
- *    The layout is recomputed; sizes in the file are ignored.
+ *    (hints, mode) apply to all processes. Processes whose terms differ are informed
+ *    here.
+ * 2. driver.c determines the driver from the first bytes of the file.
+ * 3. Process 0 opens the file in file_open. The agreement on the result also distributes
+ *    - the size of the file,
+ *    - its stripe size and number of servers, as reported to process 0 by the file system
+ *      or MPI-IO; otherwise as given by the user (striping_unit, striping_factor),
+ *    - whether process 0 uses MPI-IO,
+ *    - the file's identity (device, inode, host: file_identity), so that a process that
+ *      opens the file later gets the same file or none,
+ *    - whether the processes run on several hosts.
+ *    Later choices depend on values that all processes share, and need no communication.
+ *    Other processes open the file at their first read or write. With several nodes, the
+ *    first process on each node opens it in the first collective transfer, and passes its
+ *    descriptor over a Unix socket to the processes on its node that listen
+ *    (file_descriptor, file_fdpass). A process that receives none opens the file itself.
+ *    The burst buffer does the same when it is attached, and a dataset's layers duplicate
+ *    each other's descriptor (ds->shared_descriptor). Processes that share an open file
+ *    also share a count of device errors, because the system reports each error to only
+ *    one process.
+ * 4. mpio_header: process 0 reads the beginning of the file, and further bytes as long as
+ *    cdf_decode requests more. All processes then receive the bytes and decode them, or
+ *    receive the error and its message.
+ * 5. cdf_decode takes bytes and a length, never a file or a communicator. Its input is
+ *    untrusted: every count is compared with the available bytes, and every product is
+ *    checked. The layout is recomputed; sizes stored in the file are ignored.
  *
- * Collective calls of MPI, as counted on 2 processes; the error of each step must be
- * known to all before the next one, or some would wait for ever:
+ * The following collective MPI calls were counted on 2 processes. All processes must know
+ * the error of a step before the next step, or some of them would wait forever:
  *
- * - create: the communicator, terms (a broadcast, an agreement; over the caller's
- *   communicator, as the dataset's own may be refused to one process alone), an
- *   agreement on process 0's open; of a file that is there another one, when it has
- *   been emptied
- * - open: the same, then the header (a broadcast and an agreement, if it has up to 8
- *   KiB)
- * - enddef: an agreement before the header is written and one after it
+ * - create: duplicating the communicator; the terms (a broadcast and an agreement over
+ *   the caller's communicator, because a process may fail to get the dataset's
+ *   communicator); an agreement on process 0's open; for an existing file, another one
+ *   after it is truncated
+ * - open: the same, followed by the header (a broadcast and an agreement if it has up to
+ *   8 KiB)
+ * - enddef: an agreement before the header is written, and one after
  * - redef: two agreements: definitions, number of records
- * - close: of a file that may be written an agreement (records, size); an agreement
- * - a first transfer through a view: another communicator that is given back (for
- *   ROMIO, which ends the program where it gets none), MPI_File_open, an agreement on
- *   it
+ * - close: an agreement; for a writable file another one (records, size)
+ * - the first transfer through a view: creating and freeing a communicator (for ROMIO,
+ *   which terminates the program if it gets none); MPI_File_open; an agreement on the
+ *   result
  *
  * test/driver/call_counts asserts these numbers. */
 #ifndef DRIVER_H
@@ -63,99 +68,104 @@
 
 struct driver;
 
-/* May the close of a dataset be left to later? */
+/* Whether closing a dataset may be deferred. */
 enum driver_defer {
-    DRIVER_NOW,    /* no */
-    DRIVER_BY_MPI, /* it may, but who moves values meanwhile calls MPI-IO for it */
-    DRIVER_READY,  /* it may, but has nothing to gain from that */
-    DRIVER_LATER   /* all that was put is safe, and goes to the file meanwhile */
+    DRIVER_NOW,    /* must close immediately */
+    DRIVER_BY_MPI, /* deferrable, but background transfers call MPI-IO */
+    DRIVER_READY,  /* deferrable; no background work remains */
+    DRIVER_LATER   /* deferrable: all puts are safe and will be moved in the background */
 };
 
-/* Other files than the dataset's own that have values of it. */
+/* Files, other than its own, that contain the dataset's values. */
 struct driver_parts {
     int n;
-    bool all;                             /* the own one has none */
-    char *(*path)(void *who, int number); /* NULL: no memory; the caller frees it */
-    void *who;
+    bool all;                             /* the dataset's own file contains no values */
+    char *(*path)(void *arg, int number); /* returns a path that the caller frees, or
+                                           * NULL if out of memory */
+    void *arg;
 };
 
-/* Nonblocking puts in data mode. A layer that has put_all must see all that is put:
- * unless it has these, too, nothing is posted, whatever is below it. */
+/* Slots for nonblocking puts in data mode. A layer that implements put_all must see every
+ * put. Unless it also implements these slots, nothing is posted to the layers below. */
 struct driver_posting {
-    /* Takes the values of some requests at once, which then get a ticket. Local. */
+    /* Copies the values of some requests immediately, and assigns each request a ticket.
+     * Local. */
     void (*post)(struct driver *self, struct access_request *const *reqs, int64_t n);
-    /* put_all and put for requests of which some may have a ticket. */
+    /* Same as put_all and put, but some of the requests may have tickets. */
     int (*wait_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
                     int error);
     int (*wait)(struct driver *self, struct access_request *const *reqs, int64_t n);
-    /* Takes those with a ticket back. The status of one for which it is too late is
-     * NC_EFLUSHED, of the others NC_NOERR. Local. */
+    /* Cancels requests that have tickets. Sets their status to NC_NOERR, or to
+     * NC_EFLUSHED if it is too late to cancel. Local. */
     void (*cancel)(struct driver *self, struct access_request *const *reqs, int64_t n);
 };
 
-/* What goes on while the program computes, or when it has closed the dataset. Likewise,
- * a layer that has put_all and no defer has none of these. */
+/* Slots for background work while the program computes, or after it has closed the
+ * dataset. A layer that implements put_all but not defer inherits none of these slots. */
 struct driver_background {
-    /* Whatever is staged by now goes to the file; is it there, as far as this process
-     * alone is concerned? Local. */
+    /* Start writing all logged values to the file, and test whether this process's values
+     * have been written. Local. */
     int (*flush_start)(struct driver *self);
     int (*flush_test)(struct driver *self, bool *through);
-    /* What all do together so that close_all may come later. What fails here it tells. */
+    /* Performs the collective work that must be done before close_all can be deferred.
+     * close_all reports its errors. */
     void (*prepare_close_all)(struct driver *self);
-    /* May close_all come later? Nothing but flush_start is called until then, with which
-     * what was put may go to the file; the program may give the file another name, and
-     * close_all goes by what the layer has opened by now. Where the answer is no,
-     * close_all is called as if nobody had asked. Local. */
+    /* Returns whether close_all may be called later. Until then only flush_start is
+     * called, which may start background writes. The program may rename the file in the
+     * meantime; close_all uses the files that the layer has open. If the result is
+     * DRIVER_NOW, close_all is called immediately. Local. */
     enum driver_defer (*defer)(struct driver *self);
 };
 
-/* Values that are kept near the process. */
-struct driver_ahead {
-    /* A request, or all (NULL), will be read soon. Local. */
+/* Slots that prefetch values. */
+struct driver_prefetch_ops {
+    /* Announces that a request, or all data (NULL), will be read soon. Local. */
     int (*prefetch)(struct driver *self, const struct access_request *r);
-    /* Waits until what was announced so is there, or cannot be. Local. */
+    /* Waits until the announced values are available or have failed to arrive. Local. */
     int (*prefetch_wait)(struct driver *self);
 };
 
-/* For layers below one that scatters values over files. */
+/* Slots for layers below a layer that stores values in several files. */
 struct driver_files {
-    /* Which they are, once it is open. Local. */
+    /* Announces such files after the dataset has been opened. Local. */
     void (*parts)(struct driver *self, const struct driver_parts *parts);
-    /* The layer that reads of such a file, which is open on `lower`, are to go through:
-     * on top of that, or that itself. Local. */
+    /* Returns the layer through which to read such a file, which is open on `lower`: a
+     * layer on top of `lower`, or `lower` itself. Local. */
     struct driver *(*part)(struct driver *self, int number, struct driver *lower);
-    /* All layers of a dataset that was there are open. Without what fails here the layer
-     * does nothing. */
+    /* Called after all layers of an existing dataset have been opened. On failure, the
+     * layer becomes inactive. */
     void (*opened_all)(struct driver *self);
 };
 
-/* The slots of a layer: function pointers, and nothing else. */
+/* The slots of a layer. Contains only function pointers. */
 struct driver_ops {
-    /* Ends the layer and frees it, whatever it returns, and those below. abort throws
-     * away what enddef has not written: a file that create made and no enddef completed
-     * is removed. */
+    /* Closes and frees the layer and all layers below, even if it returns an error. If
+     * `abort` is set, discards changes that no enddef has written, and removes a new file
+     * for which no enddef has completed. */
     int (*close_all)(struct driver *self, bool abort);
 
-    /* Definitions may change from here ... */
+    /* Begins a change to the definitions. */
     int (*redef_all)(struct driver *self);
-    /* Before they are agreed on: would the file take what ds->header says in place of
-     * `before` (NULL for a new file), or has another program changed it? Local. */
+    /* Called before the processes agree on the definitions. Checks that ds->header can
+     * replace `before` (NULL for a new file) in the file, and that no other program has
+     * changed the file. Local. */
     int (*check_definitions)(struct driver *self, const struct cdf_header *before);
-    /* ... to here: ds->header has its new layout, `before` the old one (NULL for a
-     * new file). Moves data, fills, writes the header. Agreed. */
+    /* Ends a change to the definitions: moves data, fills variables and writes the
+     * header. ds->header is the new layout, `before` the old one (NULL for a new file).
+     * All processes get the same result. */
     int (*enddef_all)(struct driver *self, const struct cdf_header *before);
 
-    /* The header changed in data mode, and still fits: write it. */
+    /* Writes a header that was changed in data mode and still fits into its space. */
     int (*write_header_all)(struct driver *self);
 
     int (*begin_indep_all)(struct driver *self);
     int (*end_indep_all)(struct driver *self);
 
-    /* Move n requests, as if one after the other; the result is the first bad status.
-     * Of put_all and get_all every process calls the same one, n may be 0 anywhere, and
-     * ds->header.numrecs is agreed on return; `error` is the caller's own trouble with
-     * its arguments (n is then 0), which takes part in the agreement. put and get are
-     * independent. */
+    /* Transfer n requests as if one after the other. Return the first status that is an
+     * error. put_all and get_all are collective. n may be 0 on any process, and
+     * ds->header.numrecs is agreed on when they return. `error` is an error in the
+     * caller's arguments (n is then 0), which becomes part of the agreement. put and get
+     * are independent. */
     int (*put_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
                    int error);
     int (*get_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
@@ -163,119 +173,144 @@ struct driver_ops {
     int (*put)(struct driver *self, struct access_request *const *reqs, int64_t n);
     int (*get)(struct driver *self, struct access_request *const *reqs, int64_t n);
 
-    /* sync: everything written is on its way to the device and visible to all.
-     * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
-     * the file. */
+    /* sync_all flushes all written data to the device and makes it visible to all
+     * processes. sync_numrecs_all agrees on numrecs and writes it. flush_all writes all
+     * logged values to the file. */
     int (*sync_all)(struct driver *self);
     int (*sync_numrecs_all)(struct driver *self);
     int (*flush_all)(struct driver *self);
 
-    /* The same of what this process alone put, in independent mode. */
+    /* Same as sync_all and flush_all, but for this process's puts in independent mode. */
     int (*sync)(struct driver *self);
     int (*flush)(struct driver *self);
 
-    /* Adds the hints in force to info; local. */
+    /* Adds to `info` the hints that the layer uses. Local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 
-    /* What only some can do. */
+    /* Optional groups of slots. */
     struct driver_posting posting;
     struct driver_background background;
-    struct driver_ahead ahead;
+    struct driver_prefetch_ops prefetching;
     struct driver_files files;
 };
 
 typedef void (*driver_function)(void);
 enum { DRIVER_SLOTS = sizeof(struct driver_ops) / sizeof(driver_function) };
 
-/* One layer of the stack. A driver's own state begins with this. */
+/* One layer of the stack. A driver's state begins with this struct. */
 struct driver {
-    struct driver_ops ops;           /* all of them, those of the layers below, too */
-    struct driver *at[DRIVER_SLOTS]; /* the layer whose each one is */
-    struct driver *lower;            /* NULL at the bottom */
+    struct driver_ops ops;           /* slots after inheritance */
+    struct driver *at[DRIVER_SLOTS]; /* for each slot, the layer that implements it */
+    struct driver *lower;            /* layer below; NULL at the bottom */
     struct driver *bottom;
     struct dataset *ds;
 
-    /* It has posting: a bput needs no attached buffer. */
+    /* The stack implements `posting`, so bput needs no attached buffer. */
     bool posts;
-    /* Runs of bytes that ascend are better one raw request than a request each; as of the
-     * layer below, unless this one says otherwise. */
-    bool likes_runs;
+    /* A raw request for ascending runs of bytes is faster than one request for each run.
+     * Inherited from the layer below unless the layer sets it. */
+    bool prefers_merged_runs;
 };
 
-/* Makes `self` a layer on top of `lower` (NULL: at the bottom) that has these slots.
- * Where neither has one of posting, background, ahead and files there is nothing to be
- * done. */
+/* Makes `self` a layer with these slots on top of `lower` (NULL at the bottom). If no
+ * layer implements a slot of posting, background, prefetching or files, the slot becomes
+ * a function that does nothing. */
 void driver_stack(struct driver *self, const struct driver_ops *own, struct driver *lower,
                   struct dataset *ds);
 
-/* Calls a slot: driver_call(lower, put_all, reqs, n, error), driver_call(d,
- * ahead.prefetch, r). The function is given the layer it is of. */
+/* Calls a slot, for example driver_call(lower, put_all, reqs, n, error) or driver_call(d,
+ * prefetching.prefetch, r). The function receives the layer that implements the slot. */
 #define driver_call(d, slot, ...)                                                        \
     ((d)->ops.slot((d)->at[offsetof(struct driver_ops, slot) / sizeof(driver_function)], \
                    ##__VA_ARGS__))
 
-/* Counts the bytes of a completed request. Its maker does so, not
- * the layers it passes. */
+/* Counts the bytes of a completed request. The creator of the request calls this, not the
+ * layers that the request passes through. */
 void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool put);
 
-/* A driver, as the registry knows it: what is asked where there is no layer of it. */
+/* Why a job accesses a dataset that may already exist. */
+enum driver_intent { DRIVER_READ, DRIVER_WRITE, DRIVER_REPLACE, DRIVER_DELETE };
+
+/* A driver in the registry. Its operations do not need an open layer. */
 struct driver_kind {
-    /* Does the dataset, by its hints or by what was found in its file, want this layer?
-     * Layers below it are there. Local; NULL: always. */
+    /* Returns whether the dataset needs this layer, according to its hints or its file.
+     * The layers below exist already. Local. NULL means always. */
     bool (*wanted)(const struct dataset *ds, bool create);
 
-    /* What keeps a new dataset from having this layer, before anything is made or
-     * removed. Local, process 0's; NULL: nothing does. */
+    /* Returns an error if a new dataset cannot have this layer. Called before any file is
+     * created or removed. Local, on process 0. NULL means no restriction. */
     int (*refuse)(const struct dataset *ds);
 
-    /* Make a new file, or open one and decode its header into ds->header. lower is the
-     * layer below, already there (NULL at the bottom), *self the new one, or lower; on
-     * failure nothing of it is left behind. Agreed. */
+    /* Acquires the lease that the intent requires, before any part of a dataset is
+     * changed, replaced or removed. *lease remains NULL if the intent requires none; a
+     * reader then only waits briefly for a dataset that is being created or redefined.
+     * ds->full_path is the file's path. fd is the file's open descriptor, or -1 if it is
+     * not open or may not exist. Returns NC_EFILE if another job owns the dataset; other
+     * errors if it could not be replaced or deleted completely. Local, on process 0. NULL
+     * means no lease. */
+    int (*acquire)(const struct dataset *ds, int fd, enum driver_intent intent,
+                   struct blob_lease **lease);
+    void (*release)(struct blob_lease *lease);
+
+    /* Create a file, or open one and decode its header into ds->header. `lower` is the
+     * layer below (NULL at the bottom). Set *self to the new layer, or to `lower`. On
+     * failure, nothing remains allocated or open. All processes get the same result. */
     int (*create_all)(struct dataset *ds, int cmode, struct driver *lower,
                       struct driver **self);
     int (*open_all)(struct dataset *ds, int omode, struct driver *lower,
                     struct driver **self);
 
-    /* Removes a dataset that nobody has open; for a bottom driver. Local. */
+    /* Removes a dataset that is not open. Only bottom drivers implement this. Local. */
     int (*remove)(const char *path, MPI_Info info);
-    /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
-     * file is still as it was, and is to be deleted or made anew. *all: there was no such
-     * file, and what was removed was the dataset. Local. */
+    /* Removes the other files of a dataset that belong to this layer. The dataset's own
+     * file is still unchanged, but will then be deleted, or recreated (`anew`). Sets *all
+     * if there is no such file, so that the whole dataset has been removed. Local. */
     int (*remove_parts)(const char *path, bool anew, bool *all);
 
-    /* The name of a file that may tell of a dataset whose own name has none, to be opened
-     * in its place; NULL: no memory. The caller frees it. */
+    /* Returns the path of a file to open if the dataset's file does not exist. Returns
+     * NULL if out of memory. The caller must free the path. */
     char *(*stand_in)(const char *path);
 };
 
-/* Each is defined in its room. */
+/* Each driver is defined in its module. */
 extern const struct driver_kind mpio_driver;
 extern const struct driver_kind nc4_driver;
 extern const struct driver_kind blob_driver;
 extern const struct driver_kind burst_driver;
 extern const struct driver_kind stage_driver;
 
-/* All of them, from the bottom of a stack to its top, and NULL. Of the first two, which
- * have the file, a dataset wants one. */
+/* All drivers, from the bottom to the top of a stack, terminated by NULL. A dataset uses
+ * exactly one of the first two, which access its file. */
 extern const struct driver_kind *const driver_registry[];
 
-/* Build the stack for a new file, or for one that is there, from the registry's table;
- * *top is the layer that is called. Agreed; on failure nothing is left. */
+/* Build the stack of layers for a new or an existing file, and set *top to the layer to
+ * call. On failure, nothing remains allocated or open. Returns the agreed result. */
 int driver_create_all(struct dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct dataset *ds, int omode, struct driver **top);
 
-/* What a file is, by its first bytes: see cdf_signature. Local. NC_ENOENT, NC_EFILE ...
- */
+/* Determines a file's format from its first bytes, as cdf_signature does. Local.
+ * NC_ENOENT, NC_EFILE ... */
 int driver_file_format(const char *path, int *format);
 
-/* The first error of what the wanted layers refuse, see struct driver_kind. Local. */
+/* Calls the `refuse` functions (struct driver_kind) of all layers that the dataset needs.
+ * Returns the first error. Local. */
 int driver_refuse(const struct dataset *ds);
 
-/* Removes what all drivers keep of a dataset beside its file, see struct driver_kind.
- * Local. NC_EFILE ... */
-int driver_remove_parts(const char *path, bool anew, bool *all);
+/* Called before a dataset is created in an existing file. Acquires the lease on the old
+ * dataset, and removes all drivers' other files. fd is the open file, or -1. On error
+ * nothing has been removed, and the message names the owner of the lease. If another job
+ * writes to the file, or may do so, a new file will replace it; if it is certain that a
+ * job writes, nothing is removed. The caller then gives the new file the dataset's name,
+ * and calls again with DATASET_REPLACED. This releases the lease, because the new file
+ * gets its own. Until then no other job can acquire the old lease to create the dataset.
+ * Local, on process 0. */
+int driver_replace(struct dataset *ds, int fd, enum dataset_use use);
 
-/* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
-int driver_delete(const char *path, MPI_Info info);
+/* Releases a lease that no layer has taken over. Local. */
+void driver_release(struct dataset *ds);
+
+/* Removes a dataset. `owned` means that this process has deferred its close, so its job
+ * owns the lease. Local. NC_ENOENT; NC_EFILE if another job owns the dataset; ... */
+int driver_delete(const char *path, MPI_Info info, bool owned);
 
 #endif

@@ -1,19 +1,12 @@
-/* Filling: each process puts the fill value to its share of each variable, a band
- * across the longest dimension. */
+/* Fills variables with fill values. Each process puts its share of each variable, which
+ * is a range of the variable's longest dimension. */
 #include "driver_fill.h"
 
 #include <string.h>
 
 #include "base_arena.h"
 #include "base_error.h"
-
-/* Process rank's part [*start, *start + *count) of length. */
-static void share(int rank, int nprocs, int64_t length, int64_t *start, int64_t *count)
-{
-    int64_t each = length / nprocs, rest = length % nprocs;
-    *start = rank * each + (rank < rest ? rank : rest);
-    *count = each + (rank < rest);
-}
+#include "base_share.h"
 
 static void choose_band(const struct dataset *ds, const struct cdf_var *v, int64_t rec,
                         int64_t nrecs, int64_t *start, int64_t *count)
@@ -25,12 +18,12 @@ static void choose_band(const struct dataset *ds, const struct cdf_var *v, int64
         count[i] = record ? nrecs : v->shape[i];
         if (count[i] > count[longest]) longest = i;
     }
-    int64_t first;
-    share(ds->rank, ds->nprocs, count[longest], &first, &count[longest]);
+    int64_t first = base_share_begin(count[longest], ds->nprocs, ds->rank);
+    count[longest] = base_share_begin(count[longest], ds->nprocs, ds->rank + 1) - first;
     start[longest] += first;
 }
 
-/* This process's part of one variable; NULL in *out if it has none. */
+/* Creates the request for this process's share of a variable, or NULL if it is empty. */
 static int make_request(const struct dataset *ds, int varid, int64_t rec, int64_t nrecs,
                         struct base_arena *arena, struct access_request **out)
 {
@@ -48,7 +41,7 @@ static int make_request(const struct dataset *ds, int varid, int64_t rec, int64_
     return NC_NOERR;
 }
 
-/* Puts them, or tells the others that this process could not make them. */
+/* Puts the requests. If they could not be created, passes `err` to the collective put. */
 static int put_all(struct driver *d, struct access_request *const *reqs, int64_t n,
                    int err)
 {
@@ -72,9 +65,17 @@ int driver_fill_record_all(struct driver *d, int varid, int64_t rec, int error)
     return err;
 }
 
+bool driver_has_fill(const struct cdf_header *h, int first)
+{
+    for (int id = first; id < h->nvars; id++)
+        if (h->vars[id].fill && (!h->vars[id].is_record || h->numrecs > 0)) return true;
+    return false;
+}
+
 int driver_fill_new_all(struct driver *d, int first)
 {
     const struct cdf_header *h = &d->ds->header;
+    if (!driver_has_fill(h, first)) return NC_NOERR;
     struct base_arena arena = {0};
     struct access_request **reqs = base_arena_alloc(
         &arena, (size_t)(h->nvars - first) * sizeof(struct access_request *));

@@ -1,4 +1,4 @@
-/* The registry: all drivers there are. */
+/* The registry of all drivers, from bottom to top. */
 #include "config.h"
 
 #include "driver.h"

@@ -1,6 +1,6 @@
-/* One open of the file for several who read and write it: the processes of a node, and
- * the layers of a dataset. A parallel file system passes each open through a server of
- * its own; a descriptor that is passed on costs nothing there. */
+/* Shares one open file description among several users: the processes on a node, and the
+ * layers of a dataset. On a parallel file system each open is a request to a server;
+ * passing a descriptor needs none. */
 #ifndef FILE_DESCRIPTOR_H
 #define FILE_DESCRIPTOR_H
 
@@ -9,49 +9,60 @@
 
 #include "dataset.h"
 
-/* A descriptor of the file. The system tells once for each open, to one of those who have
- * it, that what was written did not get to the device. `errors`, a file without a name
- * that they share, too, has how many times that was. */
+/* A descriptor of the file. The system reports only once per open file description, to
+ * one of its users, that written bytes did not reach the device. `errors` is an anonymous
+ * file, shared by these users, that contains the number of such errors. */
 struct file_descriptor {
     int fd;
-    int errors;   /* -1: nobody else has this open */
-    int64_t told; /* of those errors */
+    int errors;              /* descriptor of the error counter; -1 if not shared */
+    int64_t reported_errors; /* number of errors that this user has already reported */
 };
 
 #define FILE_NO_DESCRIPTOR ((struct file_descriptor){.fd = -1, .errors = -1})
 
-/* What was written is on the device; an error is told to all who share the open, each by
- * its own next call of this. NC_EWRITE, NC_ENO_SPACE ... */
+/* Flushes written data to the device. If that fails for one user of a shared descriptor,
+ * the other users report the error at their next call. Returns NC_EWRITE, NC_ENO_SPACE
+ * ... */
 int file_descriptor_sync(struct file_descriptor *d, const char *path);
 
-/* A call that writes no values (asking for a size, making room) lies between these, on a
- * file for which base_fs_late is true. Was it told that something is lost that was put
- * before, by whichever process? Then it is as if a sync had failed: the next one of each
- * who shares the open tells that. */
-void file_descriptor_hold(const struct file_descriptor *d);
-void file_descriptor_held(struct file_descriptor *d, bool lost);
+/* Enclose a system call that writes no values (such as fstat or fallocate) on a file for
+ * which base_fs_may_be_stale is true. `lost` is true if the call reported the loss of
+ * bytes that any process wrote earlier. The loss counts as a failed sync, which each
+ * process that shares the descriptor reports at its next sync. */
+void file_descriptor_lock_errors(const struct file_descriptor *d);
+void file_descriptor_unlock_errors(struct file_descriptor *d, bool lost);
 
-/* All who share the open have just been told, by a collective call, of what failed until
- * now: what this process has written since its last sync is not said to be on the device.
- */
-void file_descriptor_told(struct file_descriptor *d);
+/* Marks all errors so far as reported, because a collective call has just reported them
+ * to all users of the descriptor. Bytes that this process has written since its last sync
+ * may still not be on the device. */
+void file_descriptor_mark_reported(struct file_descriptor *d);
 
-/* NC_EFILE; it is closed in any case. */
+/* Closes the descriptor, even if it returns an error. NC_EFILE. */
 int file_descriptor_close(struct file_descriptor *d, const char *path);
 
-/* Another one of the same open, for this process; false: none, and nothing is changed. */
+/* Duplicates the descriptor for this process. Returns false on failure. */
 bool file_descriptor_copy(struct file_descriptor *d, struct file_descriptor *copy);
 
-/* Where a process of the same host can bring a descriptor: a socket, -1 if there is none,
- * and its name for the others, 0 if there is none. */
+/* Creates the error counter for a descriptor that will be shared. Returns false on
+ * failure. */
+bool file_descriptor_count(struct file_descriptor *d);
+
+/* Returns the number of errors so far; `errors` is the member of struct
+ * file_descriptor. */
+int64_t file_descriptor_errors(int errors);
+
+/* ---- file_socket.c ---- */
+
+/* Creates a socket to which a process on the same host can send a descriptor. Returns -1
+ * on failure. Sets *name to the socket's name for other processes, or to 0 on failure. */
 int file_descriptor_listen(int64_t *name);
 
-/* Passes it to the one who listens under that name. It does not wait. False: not passed,
- * and who listens has to open the file. */
+/* Sends the descriptor, without waiting, to the process that listens under `name`.
+ * Returns false on failure; the listener must then open the file itself. */
 bool file_descriptor_pass(struct file_descriptor *d, int64_t name);
 
-/* Takes one that was passed before, if it is of the dataset's file and for what the
- * dataset may do. It does not wait. */
+/* Receives a descriptor that was already sent; does not wait. Accepts it only if it
+ * refers to the dataset's file and has the dataset's access mode. */
 bool file_descriptor_take(const struct dataset *ds, int socket,
                           struct file_descriptor *d);
 

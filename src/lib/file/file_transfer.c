@@ -1,15 +1,17 @@
-/* The file. Single transfers stay under 2^30 bytes: large counts are not to be trusted
- * everywhere.
+/* Reads, writes, resizes and syncs the file. A single transfer stays under 2^30 bytes,
+ * because larger counts are unreliable on some systems.
  *
- * What one process has written another one reads after an agreement. By descriptors: the
- * write() has returned before the agreement, the read() begins behind it, and
- * base_fs_coherent says where that is enough, base_fs_go_around where it is, once the
- * node's own pages are left out, and file_late what more there is to do. Through MPI-IO's
- * handles of one process each: MPI-IO's own driver for the file system sees to it, as it
- * does where processes open the file together and read and write independently (for NFS,
- * ROMIO locks what it reads and writes, which empties the client's cache).
+ * A process that reads after an agreement sees what others wrote before the agreement:
+ * - Descriptors: write() has returned before the agreement, and read() begins after it.
+ *   base_fs_is_coherent returns whether that suffices. If not, base_fs_bypass_cache
+ *   bypasses the node's page cache; on mounts that need more, file_coherence does the
+ *   rest.
+ * - MPI-IO handles opened by one process each: MPI-IO's driver for the file system
+ *   ensures this, as it does for processes that open the file together and use it
+ *   independently. (For NFS, ROMIO locks what it reads and writes, which empties the
+ *   client's cache.)
  *
- * Offsets here are the dataset's: in the file they are ds->base bytes later. */
+ * Offsets are relative to the dataset, which begins at byte ds->base of the file. */
 #include "file.h"
 
 #include <errno.h>
@@ -29,7 +31,7 @@ enum { PIECE = 1 << 30 };
 
 /* ---- transfers ---- */
 
-/* Counts a call that read, or wrote, n bytes. */
+/* Count a call that read or wrote n bytes. */
 static void count_read(struct file *f, int64_t n)
 {
     f->ds->stats.file_reads++;
@@ -42,8 +44,8 @@ static void count_write(struct file *f, int64_t n)
     f->ds->stats.file_written_bytes += n;
 }
 
-/* How many of n bytes a transfer moved. */
-static int64_t moved(MPI_Status *status, int64_t n)
+/* Returns the number of bytes transferred, at most n. */
+static int64_t bytes_transferred(MPI_Status *status, int64_t n)
 {
     int count;
     if (MPI_Get_count(status, MPI_BYTE, &count) != MPI_SUCCESS || count == MPI_UNDEFINED)
@@ -51,8 +53,9 @@ static int64_t moved(MPI_Status *status, int64_t n)
     return count < n ? count : n;
 }
 
-/* Why a transfer failed, or came short: ROMIO has one error class for nearly all, and
- * Open MPI none, but errno is still what the system said, if it was 0 before. */
+/* Returns the error code for a failed or short transfer. ROMIO has one error class for
+ * nearly all errors, and Open MPI has none, but errno, which was 0 before the call, now
+ * has the system's code. */
 static int write_code(void)
 {
     return errno == ENOSPC ? NC_ENO_SPACE : errno == EDQUOT ? NC_EQUOTA : NC_EWRITE;
@@ -62,75 +65,60 @@ static int check_written(int mpi, MPI_Status *status, int64_t n)
 {
     int saved = errno, code = write_code();
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, code, "writing");
-    int64_t done = moved(status, n);
+    int64_t done = bytes_transferred(status, n);
     if (done == n) return NC_NOERR;
     return base_error_set(code, "only %lld of %lld bytes were written%s%s",
                           (long long)done, (long long)n, saved == 0 ? "" : ": ",
                           saved == 0 ? "" : strerror(saved));
 }
 
-/* All have as much of the file as any had written before the last agreement. */
-static int64_t end_of(const struct file *f)
-{
-    int64_t heard = f->ds->heard[DATASET_WORD_END];
-    return heard > f->end ? heard : f->end;
-}
-
-/* How far there may be values of others: where a node is not asked for a size, as far as
- * these will make the file. */
-static int64_t expected_end(const struct file *f)
-{
-    int64_t end = end_of(f);
-    return f->own_size && f->ds->promised > end ? f->ds->promised : end;
-}
-
-/* A mount of this node's has another size than the file: its kernel or its server takes
- * what this node wrote for all there is. What lies behind it cannot be had here. */
-static int tell_short(const struct file *f, int64_t size)
+/* Reports that this node sees a wrong file size: its kernel or the server assumes that
+ * the file ends where this node's own writes end, so the node cannot read beyond that. */
+static int report_stale_size(const struct file *f, int64_t size)
 {
     char name[BASE_FS_NAME];
     base_fs_name(f->own.fd, name);
     return base_error_set(
         NC_EREAD,
-        "%s: this node sees %lld of %lld bytes: its mount (%s) does not "
-        "ask for the size that other nodes make the file. Mount it "
-        "without a write-back cache (GlusterFS: without shards), or "
-        "use one node",
-        f->ds->full, (long long)size, (long long)expected_end(f), name);
+        "%s: this node sees only %lld of %lld bytes: its mount (%s) does not notice when "
+        "other nodes extend the file. Mount it without a write-back cache (GlusterFS: "
+        "without shards), or use one node",
+        f->ds->full_path, (long long)size, (long long)file_expected_end(f), name);
 }
 
-/* Nothing came from offset: that is the file's end, where zeros are read, or an error
- * that MPI-IO kept to itself (Open MPI does). Or others made the file longer meanwhile:
- * then *again, once for each *size it has. */
+/* Handles a read of zero bytes at `offset`. Either the file ends there, and zeros are
+ * read, or MPI-IO failed without reporting an error (Open MPI), or other processes have
+ * just extended the file. In the last case sets *again, but only if *size has changed. */
 static int read_nothing(struct file *f, int64_t offset, int64_t *size, bool *again)
 {
     int64_t before = *size;
     int err = file_size(f, size);
     *again = err == NC_NOERR && offset < *size && *size != before;
     if (err != NC_NOERR || *again) return err;
-    if (f->around && offset < expected_end(f)) return tell_short(f, *size);
+    if (f->bypasses_cache && offset < file_expected_end(f))
+        return report_stale_size(f, *size);
     if (offset >= *size) return NC_NOERR;
-    return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
+    return base_error_set(NC_EREAD, "a read at byte %lld of %lld returned no data",
                           (long long)offset, (long long)*size);
 }
 
-/* One call for n bytes; *done were read, 0 at the end of the file or where MPI-IO keeps
- * an error to itself. */
+/* Reads up to n bytes in one call. *done is 0 at the end of the file, or if MPI-IO fails
+ * without reporting an error. */
 static int read_piece(struct file *f, int64_t offset, void *bytes, int64_t n,
                       int64_t *done)
 {
     if (f->own.fd >= 0) {
-        file_late_look(&f->late);
+        file_coherence_check(&f->coherence);
         do
             *done = pread(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
-        if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full);
+        if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full_path);
     } else {
         MPI_Status status;
-        int mpi = MPI_File_read_at(f->alone, f->ds->base + offset, bytes, (int)n,
+        int mpi = MPI_File_read_at(f->own_handle, f->ds->base + offset, bytes, (int)n,
                                    MPI_BYTE, &status);
         if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
-        *done = moved(&status, n);
+        *done = bytes_transferred(&status, n);
     }
     count_read(f, *done);
     return NC_NOERR;
@@ -148,7 +136,8 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
         err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
         trace_end_at(f->ds->trace, TRACE_READ, span, offset, done);
         if (err == NC_NOERR && done == 0) {
-            if (f->own.fd < 0 || f->around) err = read_nothing(f, offset, &size, &again);
+            if (f->own.fd < 0 || f->bypasses_cache)
+                err = read_nothing(f, offset, &size, &again);
             if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
             if (!again) break;
         }
@@ -159,39 +148,41 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
     return err;
 }
 
-/* The last byte by an open that goes through the node's pages: there the kernel takes the
- * size from what it has written, and cuts nothing off where that fails. The page is not
- * read for it, and none but this byte is sent. Not on a mount that writes pages back,
- * which would be late; and where there can be no such open, as if it were not needed. */
-static bool reach_through_pages(struct file *f, int64_t end, const void *last)
+/* Writes the last byte through the page cache, so that the kernel updates the size from
+ * the written data. If that fails, nothing is truncated. The kernel does not read the
+ * page for this, and sends only this byte. Does nothing on a mount that writes pages
+ * back, which would delay the byte, or if the page cache cannot be used. */
+static bool extend_through_cache(struct file *f, int64_t end, const void *last)
 {
     char path[64];
     if (f->own_size) return true;
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->own.fd);
-    if (f->through < 0) f->through = open(path, O_RDWR | O_CLOEXEC);
-    return f->through < 0 || pwrite(f->through, last, 1, (off_t)end - 1) == 1;
+    if (f->cached_fd < 0) f->cached_fd = open(path, O_RDWR | O_CLOEXEC);
+    return f->cached_fd < 0 || pwrite(f->cached_fd, last, 1, (off_t)end - 1) == 1;
 }
 
-/* Before a write behind the end: see base_reach. */
-static bool reach(struct file *f, int64_t at, const void *bytes, int64_t n)
+/* Prepares for a write beyond the end of the file (base_extend_before_write). */
+static bool extend_before_write(struct file *f, int64_t at, const void *bytes, int64_t n)
 {
     bool unknown;
-    file_late_hold(&f->late);
-    bool reached = base_reach(f->own.fd, at + n, &unknown);
-    file_late_held(&f->late, !reached && base_fs_lost(errno));
+    file_coherence_lock(&f->coherence);
+    bool reached = base_extend_before_write(f->own.fd, at + n, &unknown);
+    file_coherence_unlock(&f->coherence, !reached && base_fs_is_data_lost(errno));
     if (!reached || !unknown) return reached;
-    return reach_through_pages(f, at + n, (const char *)bytes + n - 1);
+    return extend_through_cache(f, at + n, (const char *)bytes + n - 1);
 }
 
 static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t n)
 {
-    if (f->around && at + n > f->reached && !reach(f, at, bytes, n)) return -1;
+    if (f->bypasses_cache && at + n > f->kernel_size &&
+        !extend_before_write(f, at, bytes, n))
+        return -1;
     ssize_t done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
-    if (done > 0 && at + done > f->reached) f->reached = at + done;
+    if (done > 0 && at + done > f->kernel_size) f->kernel_size = at + done;
     return done;
 }
 
-/* One call for n bytes, of which *done > 0 were written. */
+/* Writes up to n bytes in one call. On success sets *done > 0 to the number written. */
 static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_t n,
                        int64_t *done)
 {
@@ -200,42 +191,56 @@ static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_
         do
             *done = write_some(f, f->ds->base + offset, bytes, n);
         while (*done < 0 && errno == EINTR);
-        if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
+        if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full_path);
         if (*done == 0)
-            return base_error_set(NC_EWRITE, "%s took no more bytes", f->ds->full);
+            return base_error_set(NC_EWRITE, "%s: the system accepted no more bytes",
+                                  f->ds->full_path);
     } else {
         errno = 0;
-        int mpi = MPI_File_write_at(f->alone, f->ds->base + offset, bytes, (int)n,
+        int mpi = MPI_File_write_at(f->own_handle, f->ds->base + offset, bytes, (int)n,
                                     MPI_BYTE, &status);
-        *done = mpi == MPI_SUCCESS ? moved(&status, n) : 0;
+        *done = mpi == MPI_SUCCESS ? bytes_transferred(&status, n) : 0;
         if (*done == 0) return check_written(mpi, &status, n);
     }
     count_write(f, *done);
     return NC_NOERR;
 }
 
+void file_disown_logs(struct file *f)
+{
+    const struct dataset *ds = f->ds;
+    int fd = file_fd(f);
+    if (ds->log_token == DATASET_REPLAYS) return;
+    uint64_t token = fd < 0 ? 0 : base_fs_id(fd, BASE_FS_LOGS);
+    if (token != 0 && token != ds->log_token) (void)base_fs_set_id(fd, BASE_FS_LOGS, 0);
+    f->logged = false;
+}
+
 int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n)
 {
     const unsigned char *p = bytes;
+    base_require(n >= 0 && offset >= 0 && n <= INT64_MAX - offset);
+    base_require(f->ds->writable);
     int err = n > 0 ? file_ready(f) : NC_NOERR;
+    if (f->logged && n > 0) file_disown_logs(f);
     while (n > 0 && err == NC_NOERR && (err = dataset_may_write(f->ds)) == NC_NOERR) {
         int64_t done = 0;
         struct trace_span span = trace_begin(f->ds->trace);
         err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
-        file_wrote(f);
+        file_mark_dirty(f);
         trace_end_at(f->ds->trace, TRACE_WRITE, span, offset, done);
-        p += done; /* what was left out is tried again, or fails then */
+        p += done; /* the next call writes the rest, or fails */
         offset += done;
-        if (offset > f->end) file_ends_at(f, offset);
+        if (offset > f->end) file_set_end(f, offset);
         n -= done;
     }
     return err;
 }
 
-/* ---- transfers of all together ---- */
+/* ---- collective transfers ---- */
 
-/* The view handle, showing filetype; *count is 0 where it does not: the others wait in
- * the transfer. */
+/* Sets the view. On error *count becomes 0, but this process must still join the
+ * transfer, because the other processes wait in it. */
 static int set_view_all(struct file *f, MPI_Datatype filetype, int *count)
 {
     f->ds->stats.file_views++;
@@ -245,7 +250,7 @@ static int set_view_all(struct file *f, MPI_Datatype filetype, int *count)
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
 }
 
-/* n bytes, *done of them were read. */
+/* Reads n bytes through a view; *done is the number read. */
 static int read_view_all(struct file *f, MPI_Datatype filetype, int64_t offset,
                          MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
 {
@@ -254,18 +259,19 @@ static int read_view_all(struct file *f, MPI_Datatype filetype, int64_t offset,
     struct trace_span span = trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     int mpi = MPI_File_read_at_all(f->view, offset, bytes, count, memtype, &status);
-    *done = mpi == MPI_SUCCESS && n > 0 ? moved(&status, n) : 0;
+    *done = mpi == MPI_SUCCESS && n > 0 ? bytes_transferred(&status, n) : 0;
     trace_end_at(f->ds->trace, TRACE_READ_TOGETHER, span, -1, *done);
     if (viewed != NC_NOERR) return viewed;
     count_read(f, *done);
     return base_mpi_error(mpi, NC_EREAD, "reading");
 }
 
-/* ROMIO locks what it writes with gaps, and keeps the lock where that fails: others would
- * wait for it for ever. A process's locks go with any descriptor of the file. */
+/* ROMIO locks a range that it writes with gaps, and does not release the lock if the
+ * write fails, so other processes would wait forever. Closing any descriptor of the file
+ * releases all of this process's locks on it. */
 static void drop_locks(const struct file *f)
 {
-    int fd = base_open(f->ds->full, O_RDONLY);
+    int fd = base_open(f->ds->full_path, O_RDONLY);
     if (fd >= 0) (void)close(fd);
 }
 
@@ -273,12 +279,20 @@ static int write_all(struct file *f, MPI_Datatype filetype, int64_t offset,
                      MPI_Datatype memtype, const void *bytes, int64_t n)
 {
     MPI_Status status;
+    int sound = dataset_is_sound(f->ds);
+    if (sound == NC_NOERR)
+        sound = base_holds(n <= INT32_MAX && (n == 0 || f->ds->writable));
+    if (sound != NC_NOERR) { /* joins the transfer without data */
+        filetype = memtype = MPI_BYTE;
+        n = 0;
+    }
     int count = memtype == MPI_BYTE ? (int)n : 1;
     struct trace_span span = trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     errno = 0;
     int mpi = MPI_File_write_at_all(f->view, offset, bytes, count, memtype, &status);
     trace_end_at(f->ds->trace, TRACE_WRITE_TOGETHER, span, -1, n);
+    if (sound != NC_NOERR) return sound;
     if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
     int err = n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
@@ -339,55 +353,6 @@ int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memt
 
 /* ---- the file as a whole ---- */
 
-/* This node asks for the size, and where it does not, is told that it is `end` at least.
- */
-static void learn_end(struct file *f, int64_t end)
-{
-    file_late_hold(&f->late);
-    bool lost = !base_fs_ask(f->own.fd);
-    if (f->ds->writable && end > 0)
-        lost |= !base_fs_learn_size(f->own.fd, f->ds->base + end);
-    file_late_held(&f->late, lost);
-}
-
-/* As the header promises, too, which a close sees to, since others may have put there by
- * now. Where nobody knows what the node does with sizes, as no two nodes have tried, a
- * job before this one may have made the file so long from other nodes: then the server
- * knows.
- */
-static void learn_size(struct file *f)
-{
-    int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
-    bool more = whole > end && f->own_size;
-    if (!f->own_size && whole > end && f->ds->writable)
-        more = base_fs_has(f->own.fd, f->ds->base + whole);
-    learn_end(f, more ? whole : end);
-}
-
-void file_learn_end(struct file *f)
-{
-    if (f->around && f->own.fd >= 0) learn_end(f, end_of(f));
-}
-
-int file_size(struct file *f, int64_t *size)
-{
-    struct stat st;
-    MPI_Offset bytes = f->ds->base + f->end;
-    MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
-    int mpi = MPI_SUCCESS;
-    f->ds->stats.file_sizes++;
-    if (f->own.fd >= 0) {
-        if (f->around) learn_size(f);
-        if (fstat(f->own.fd, &st) != 0)
-            return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
-        bytes = st.st_size;
-    } else if (handle != MPI_FILE_NULL) {
-        mpi = MPI_File_get_size(handle, &bytes);
-    }
-    *size = bytes > f->ds->base ? bytes - f->ds->base : 0;
-    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
-}
-
 static int resize(struct file *f, int64_t size)
 {
     int err = file_ready(f);
@@ -395,15 +360,15 @@ static int resize(struct file *f, int64_t size)
     errno = 0;
     if (f->own.fd < 0) {
         f->dirty = true;
-        return base_mpi_error(MPI_File_set_size(f->alone, f->ds->base + size),
-                              write_code(), "setting the file's size");
+        return base_mpi_error(MPI_File_set_size(f->own_handle, f->ds->base + size),
+                              write_code(), "setting the size of the file");
     }
     int failed;
     do
         failed = ftruncate(f->own.fd, (off_t)(f->ds->base + size));
     while (failed && errno == EINTR);
-    file_wrote(f);
-    return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
+    file_mark_dirty(f);
+    return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full_path)
                   : NC_NOERR;
 }
 
@@ -415,50 +380,50 @@ int file_resize_all(struct file *f, int64_t size)
     if (f->no_indep) {
         errno = 0;
         int mpi = MPI_File_set_size(f->view, f->ds->base + size);
-        err = base_mpi_error(mpi, write_code(), "setting the file's size");
+        err = base_mpi_error(mpi, write_code(), "setting the size of the file");
     } else if (f->ds->rank == 0) {
         err = dataset_may_write(f->ds);
         if (err == NC_NOERR) err = resize(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
-    if (mine || size < end_of(f)) file_ends_at(f, size);
+    if (mine || size < file_known_end(f)) file_set_end(f, size);
     return err;
 }
 
 int file_check_end(struct file *f)
 {
     int64_t size = 0;
-    if (!f->around || f->own.fd < 0) return NC_NOERR;
+    if (!f->bypasses_cache || f->own.fd < 0) return NC_NOERR;
     int err = file_size(f, &size);
-    return err == NC_NOERR && size < end_of(f) ? tell_short(f, size) : err;
+    return err == NC_NOERR && size < file_known_end(f) ? report_stale_size(f, size) : err;
 }
 
-/* Of a file that may only be read, which MPI-IO would refuse to sync: what others have
- * put is expected from here on. */
-static int look_again(struct file *f)
+/* Revalidates a file opened for reading only, which MPI-IO would refuse to sync. After a
+ * sync, the program expects to see values that other processes wrote. */
+static int revalidate_read_only(struct file *f)
 {
-    if (f->around && f->own.fd >= 0) (void)base_fs_refresh(f->own.fd);
+    if (f->bypasses_cache && f->own.fd >= 0) (void)base_fs_refresh(f->own.fd);
     return NC_NOERR;
 }
 
 int file_sync(struct file *f)
 {
-    if (!f->ds->writable) return look_again(f);
+    if (!f->ds->writable) return revalidate_read_only(f);
     int err = file_ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
     struct trace_span span = trace_begin(f->ds->trace);
     errno = 0;
     if (f->own.fd < 0) {
-        int mpi = MPI_File_sync(f->alone);
+        int mpi = MPI_File_sync(f->own_handle);
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
-        f->late.wrote = false; /* which settles that, too */
-        err = file_descriptor_sync(&f->own, f->ds->full);
+        f->coherence.wrote = false; /* the sync below flushes the page cache */
+        err = file_descriptor_sync(&f->own, f->ds->full_path);
     }
     trace_end(f->ds->trace, TRACE_SYNC, span);
-    if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
+    if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full_path);
     if (err == NC_NOERR) f->dirty = false;
     f->named = f->named || err == NC_NOERR;
     return err;
@@ -469,11 +434,10 @@ void file_write_back(struct file *f, int64_t offset, int64_t n)
     if (f->own.fd >= 0) base_write_back(f->own.fd, f->ds->base + offset, n);
 }
 
-/* Who has written syncs what its node keeps of the file; and of what went through a
- * view MPI-IO knows who wrote it. */
+/* Each process that wrote flushes its node's page cache; MPI-IO does so for a view. */
 int file_sync_all(struct file *f)
 {
-    if (!f->ds->writable) return look_again(f);
+    if (!f->ds->writable) return revalidate_read_only(f);
     if (f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
         struct trace_span span = trace_begin(f->ds->trace);

@@ -1,34 +1,39 @@
-/* The journal of a redefinition: a file beside the dataset, from which a redefinition
- * that was interrupted can be completed or taken back. No MPI.
+/* The journal of a redefinition is a file next to the dataset from which an interrupted
+ * redefinition can be completed or undone. This module makes no MPI calls.
  *
- *     NAME.redef, pages of 4096 bytes:
- *       0      what it is of: struct journal_facts
- *       1, 2   how far things are: struct journal_state; the copies take turns, so that
- *              one always holds
- *       3      who works on it: struct journal_holder
- *       4 ...  the old header, the new header, and a byte for each of its variables (is
- *              it to be filled?); then two areas, which take turns, for bytes that are
- *              about to be overwritten
+ * NAME.redef, pages of 4096 bytes:
+ *       0      the dataset it belongs to: struct journal_facts
+ *       1, 2   progress: struct journal_state; the two copies alternate, so that
+ *              one is always valid
+ *       3      the owner: struct journal_record
+ *       4 ...  the old header, the new header, and a byte for each variable of the new
+ *              header (whether to fill it); then two areas, used in turn, for bytes
+ *              that are about to be overwritten
  *
- * doc/formats.md has every field.
+ * doc/formats.md describes every field.
  *
- * It is complete and on the device before the dataset's first bytes are changed, to a
- * mark that no reader takes for a netCDF file's; that is on the device before anything
- * else of the dataset is changed; and the journal goes only when a whole header, old or
- * new, is back on the device. So a dataset with its own first bytes is the old or the new
- * one, whatever lies beside it, and one without can be brought to an end by its journal.
+ * Order of writes
+ * 1. The journal is complete and on the device before anything in the dataset changes.
+ * 2. The dataset's first bytes are then replaced by a mark, which no reader mistakes for
+ *    a netCDF file. The mark is on the device before anything else in the dataset
+ *    changes.
+ * 3. The journal is removed only after a whole header, old or new, is back on the device.
  *
- * The mark says whose the redefinition is (the nonce of its base_owner) and which of the
- * two states holds: a state is written first, then the mark names it, then the other
- * state goes where areas are used, and then data are moved. A process that takes over
- * gives both a new nonce first. So where dataset or journal are put back as they were at
- * another time, that is seen.
+ * So a dataset with a header is complete, old or new, whatever journal is next to it, and
+ * a dataset with a mark can be completed from its journal.
  *
- * One opening at a time moves data. Where the file system has locks it holds that of the
- * dataset (BASE_LOCK_LAYOUT) alone, from before the journal is made until after it is
- * gone, and each process that writes holds one of the journal (BASE_LOCK_MOVERS).
- * Everywhere the journal's holder tells who it is. An owner that finds another holder, or
- * its journal gone, has lost the redefinition: it writes nothing more. */
+ * The mark contains the nonce of the owner (base_owner) and selects the valid state. A
+ * new state is written first; then the mark is changed to select it; then the previous
+ * state is erased if areas are in use; and only then do data move. A process that takes
+ * over first replaces the nonce in both. So a dataset or journal that was restored from
+ * an older backup is detected.
+ *
+ * Only one job at a time moves data. If the file system has locks, that job holds the
+ * dataset's lock (BASE_LOCK_LAYOUT) exclusively from before the creation of the journal
+ * until after its removal, and each process that writes holds a lock on the journal
+ * (BASE_LOCK_MOVERS). On every file system the journal names its owner. An owner that
+ * finds another owner's record there, or no journal, has lost the redefinition and writes
+ * nothing more. */
 #ifndef JOURNAL_H
 #define JOURNAL_H
 
@@ -38,234 +43,276 @@
 #include <sys/stat.h>
 
 #include "base_owner.h"
+#include "base_require.h"
 #include "cdf.h"
 
 enum { JOURNAL_PAGE = 4096, JOURNAL_MARK = 12 };
 
 struct journal_facts {
-    uint64_t inode, birth;        /* of the dataset's file; birth 0: unknown */
-    int64_t old_size, new_size;   /* of it, in bytes, before and while data move */
-    int64_t before, after, fills; /* bytes of the headers, and of fill modes */
-    int64_t area;                 /* bytes of each of the two areas */
-    uint64_t sum;                 /* of headers and fill modes */
+    uint64_t inode, birth;        /* file identity; birth is 0 if unknown */
+    int64_t old_size, new_size;   /* dataset size in bytes before and during the move */
+    int64_t before, after, fills; /* sizes in bytes of the old header, the new header and
+                                   * the fill modes */
+    int64_t area;                 /* size of each of the two areas in bytes */
+    uint64_t sum;                 /* checksum of the headers and fill modes */
 };
 
 enum journal_phase {
-    JOURNAL_NONE,       /* there is nothing to bring to an end */
-    JOURNAL_READY,      /* nothing has been moved */
-    JOURNAL_MOVING,     /* round [low, high) is being moved; those before it are */
-    JOURNAL_RESTORING,  /* what it overwrote is brought back from the area */
-    JOURNAL_FILLING,    /* all is moved; new variables are being filled */
-    JOURNAL_COMMITTING, /* all is where the new header says: that is written */
-    JOURNAL_RETURNING   /* all is where the old one says */
+    JOURNAL_NONE,       /* there is no redefinition to finish */
+    JOURNAL_READY,      /* nothing has been moved yet */
+    JOURNAL_MOVING,     /* round [low, high) is being moved; earlier ones are complete */
+    JOURNAL_RESTORING,  /* bytes that the round overwrote are being restored */
+    JOURNAL_FILLING,    /* all data are moved; new variables are being filled */
+    JOURNAL_COMMITTING, /* all data match the new header, which is being written */
+    JOURNAL_RETURNING   /* all data match the old header, which is being written */
 };
 
 struct journal_state {
-    int64_t serial; /* one more with each change */
+    int64_t serial; /* incremented with each new state */
     enum journal_phase phase;
-    bool back;         /* rounds go back to the old layout */
-    bool saved;        /* the round's bytes are in the area, too */
-    int area;          /* 0 or 1 */
-    int64_t low, high; /* places of the moving bytes: see cdf_seek_move */
+    bool back;         /* rounds move data back to the old layout */
+    bool saved;        /* the area contains a copy of the round's bytes */
+    int area;          /* number of the round's area: 0 or 1 */
+    int64_t low, high; /* range of positions (see cdf_seek_move) */
+    uint64_t sum; /* journal_sum of the saved bytes plus JOURNAL_SUM_KNOWN; 0 if unknown,
+                   * as in older journals */
+};
+enum { JOURNAL_SUM_KNOWN = 1 };
+
+/* The process that owns the journal. */
+struct journal_record {
+    struct base_owner owner; /* its nonce is also in the dataset's mark */
+    uint64_t earlier; /* during a takeover, the previous nonce in the mark; otherwise 0 */
+    bool released;    /* the owner has given up, and the next process may finish */
 };
 
-/* The process that works on it. */
-struct journal_holder {
-    struct base_owner owner; /* its nonce is in the dataset's mark, too */
-    uint64_t earlier; /* what that said before, while a new holder changes it; or 0 */
-    bool released;    /* it has given up, and left both for the next to finish */
-};
+/* ---- journal_format.c: encoding; no file access ---- */
 
-/* ---- journal_format.c: bytes; no files ---- */
-
-/* Writes JOURNAL_PAGE bytes. */
+/* Encode one page of JOURNAL_PAGE bytes. */
 void journal_encode_facts(const struct journal_facts *f, unsigned char *page);
 void journal_encode_state(const struct journal_state *s, unsigned char *page);
-void journal_encode_holder(const struct journal_holder *h, unsigned char *page);
+void journal_encode_record(const struct journal_record *h, unsigned char *page);
 
-/* NULL, or in words what is wrong with a journal that begins with this page and has so
- * many bytes. */
+/* Decodes the first page of a journal of `size` bytes. Returns NULL, or a message that
+ * describes what is wrong with it. */
 const char *journal_decode_facts(struct journal_facts *f, const unsigned char *page,
                                  int64_t size);
 
-/* False if it is none, or torn, or cannot be of this journal. */
+/* Decodes a state. Returns false if the page is torn or is no state of this journal. */
 bool journal_decode_state(struct journal_state *s, const unsigned char *page,
                           const struct journal_facts *f);
 
-/* False if it is none, or torn. */
-bool journal_decode_holder(struct journal_holder *h, const unsigned char *page);
+/* Decodes an owner's record. Returns false if the page is torn or contains none. */
+bool journal_decode_record(struct journal_record *h, const unsigned char *page);
 
-/* The JOURNAL_MARK bytes that a dataset of this format (1, 2 or 5) begins with while its
- * data move; and the name in them, nonce and serial added up: 0 if they are none. */
+/* The mark consists of JOURNAL_MARK bytes at the start of a dataset of this format (1, 2
+ * or 5) while its data move. It contains a name, which is nonce + serial. Decoding
+ * returns the name, or 0 if the bytes are not a mark. */
 void journal_encode_mark(int format, uint64_t name, unsigned char *mark);
 uint64_t journal_decode_mark(const unsigned char *mark);
+
+/* Returns the checksum of `n` bytes at offset `at` of an area. The checksums of parts add
+ * up to the checksum of the whole, whichever processes wrote the parts. */
+uint64_t journal_sum(int64_t at, const unsigned char *bytes, int64_t n);
 
 int64_t journal_headers_at(void);
 int64_t journal_area_at(const struct journal_facts *f, int area);
 int64_t journal_size(const struct journal_facts *f);
 
-/* Both headers (uninitialised), and the new one's fill modes, from the bytes of all
- * three. NC_ENOTNC with words, NC_ENOMEM: neither. */
+/* Decodes both headers, which must be uninitialised, and the fill modes of the new one
+ * from the journal's bytes. After an error, NC_ENOTNC with a message or NC_ENOMEM,
+ * neither is initialised. */
 int journal_decode_headers(const struct journal_facts *f, const unsigned char *bytes,
                            struct cdf_header *before, struct cdf_header *after);
 
-/* ---- journal_file.c: files; errors come with words ---- */
+/* ---- journal_file.c: file access; a failed function sets a message ---- */
 
 struct journal {
-    int fd;    /* -1: not open here */
-    int file;  /* the dataset, likewise; each write is on the device when it returns */
-    int guard; /* a descriptor of the dataset that holds its lock, the caller's; -1: there
-                * is none, and the holder decides */
-    char *path, *of;
-    struct stat
-        model;    /* of the dataset: its owner and rights, which the journal has, too */
-    int64_t base; /* where in its file the dataset begins: all places count from there */
+    int fd;    /* descriptor of the journal; -1 if not open here */
+    int file;  /* descriptor of the dataset, opened with O_DSYNC; -1 if not open here */
+    int guard; /* the caller's descriptor, which has the dataset's lock; -1 if there is no
+                * lock and the owner's record decides */
+    char *path, *dataset_path;
+    struct stat model; /* status of the dataset, whose owner and permissions the journal
+                        * gets */
+    int64_t base;      /* offset of the dataset in its file; all other offsets are
+                        * relative to it */
     struct journal_facts facts;
     struct journal_state state;
-    struct journal_holder holder;     /* this process's job, if it is claimed */
-    uint64_t named;                   /* the nonce that the mark had when it was read */
-    unsigned char head[JOURNAL_MARK]; /* what the mark takes the place of */
-    bool claimed; /* the dataset's layout is this process's to change */
-    bool marked;  /* the dataset is, by this process */
-    bool written; /* the journal says who its holder is */
-    bool ended;   /* and the journal is gone, as there is nothing left to be done */
-    bool dirty;   /* bytes of an area are not on the device yet */
-    bool pending; /* the dataset is left marked: the next to open it has to finish */
-    bool lost;    /* another one has taken it over: nothing is written any more */
+    struct journal_record lease;      /* this job's owner record, if `claimed` */
+    uint64_t mark_nonce;              /* nonce read from the mark */
+    unsigned char head[JOURNAL_MARK]; /* the header bytes that the mark replaces */
+    bool claimed;                     /* this process may change the layout */
+    bool marked;                      /* this process has marked the dataset */
+    bool written;                     /* the owner's record is in the journal */
+    bool ended;   /* the redefinition is finished and the journal removed */
+    bool dirty;   /* an area has bytes that are not yet on the device */
+    uint64_t sum; /* checksum of the bytes that this process saved in the round's area */
+    bool pending; /* the dataset is still marked; the next job must repair it */
+    bool lost;    /* another process took over: this one must not write */
+    int64_t violations; /* base_violations() when the journal was initialized */
 };
 
-/* An empty one, its end, and the name of a dataset's: NC_ENOMEM. Its end gives back what
- * was claimed: the guard is left with the shared lock of an opening for writing. */
+/* journal_init initializes an empty journal for this dataset. NC_ENOMEM. journal_free
+ * gives up the claim, but the guard keeps the shared lock if the dataset is open for
+ * writing. */
 int journal_init(struct journal *j, const char *dataset);
 void journal_free(struct journal *j);
 
-/* Opens the dataset. NC_EFILE if it is not the file with this number (0: any). */
+/* Opens the dataset. Returns NC_EFILE unless it has this inode (0 for any). */
 int journal_open_dataset(struct journal *j, uint64_t inode);
 
-/* The file gets the size it needs for `after`, and blocks where data will be moved to;
- * or stays as it was. NC_ENO_SPACE, NC_EQUOTA, NC_EWRITE. */
-int journal_make_room(struct journal *j, const struct cdf_header *before,
-                      const struct cdf_header *after);
+/* Truncates the file to `size`, for example to remove records that a killed job wrote but
+ * did not count, because they would be read as values in another layout. NC_EWRITE. */
+int journal_cut(struct journal *j, int64_t size);
 
-/* Makes it: the old header, of so many bytes, is read from the dataset, the new one
- * encoded, and areas of so many bytes are reserved. One that was left beside a sound
- * dataset is removed first. Then the dataset is marked; or it is as it was, or pending.
- * The dataset must have been claimed. */
+/* Extends the file to the size of `after` and allocates the blocks to which data move.
+ * After an error the file is unchanged: NC_ENO_SPACE, NC_EQUOTA, NC_EWRITE. */
+int journal_reserve_space(struct journal *j, const struct cdf_header *before,
+                          const struct cdf_header *after);
+
+/* Creates the journal: reads the old header of `before` bytes from the dataset, encodes
+ * the new one, and reserves two areas of `area` bytes. Removes an older journal if the
+ * dataset does not need it. Then marks the dataset. On error the dataset is unchanged or
+ * pending. The dataset must have been claimed. */
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
                   int64_t area, enum journal_phase phase);
 
-/* The dataset is marked once more. */
+/* Writes the mark for the current state. */
 int journal_mark(struct journal *j);
 
-/* Puts a new header in place of one of so many bytes, where no data move: the new one, or
- * the old one and an error, or pending. The dataset must have been claimed. */
+/* Replaces the header of `before` bytes if no data move. On error the dataset has the old
+ * header or is pending. It must have been claimed. */
 int journal_replace(struct journal *j, int64_t before, const struct cdf_header *after);
 
-/* Another state, on the device when it returns. */
+/* Checks that a state may follow the recorded one if `total` bytes move. All data must be
+ * at their old offsets before the old header returns, and at their new offsets before new
+ * variables are filled. */
+int journal_check_state(const struct journal *j, const struct journal_state *s,
+                        int64_t total);
+
+/* Writes a new state to the device. */
 int journal_record(struct journal *j, struct journal_state s);
 
-/* Bytes of an area, at a place in it. */
+/* Read and write bytes at offset `at` of an area. */
 int journal_read_area(struct journal *j, int area, int64_t at, void *bytes, int64_t n);
 int journal_write_area(struct journal *j, int area, int64_t at, const void *bytes,
                        int64_t n);
 
-/* What this process wrote to areas is on the device. */
+/* Verifies the checksum of the saved bytes. NC_ENOTNC, NC_EREAD. */
+int journal_check_area(struct journal *j);
+
+/* Flushes what this process wrote to the areas. */
 int journal_sync_areas(struct journal *j);
 
-/* Writes the header that the phase is about, its first bytes last, and removes the
+/* Writes the header that the phase requires, its first bytes last, and removes the
  * journal. */
 int journal_finish(struct journal *j);
 
-/* Takes the mark back, if there is one; cuts the dataset to its old size and removes the
- * journal. To be called before anything was moved. */
+/* Removes the mark, if any, truncates the dataset to its old size and removes the
+ * journal. Must be called before any data have moved. */
 void journal_drop(struct journal *j);
 
 /* ---- journal_find.c ---- */
 
-/* Reads the journal of a dataset that is marked, and sees to it that it is that.
- * NC_ENOTNC, and words that say what is the matter. */
+/* Reads the journal of a marked dataset and verifies that it belongs to the dataset. If
+ * not, returns NC_ENOTNC with a message. */
 int journal_find(struct journal *j);
 
-/* The bytes of headers and fill modes. NC_EREAD, NC_ENOTNC. */
+/* Reads the bytes of the headers and fill modes. NC_EREAD, NC_ENOTNC. */
 int journal_read_headers(struct journal *j, unsigned char *bytes);
 
-/* Beside a dataset that is sound and that this process may change, a journal has nothing
- * to say: one of this very file, or one that is not complete, is removed; one of another
- * file gets another name. NC_EFILE, and words that say what is there instead. */
+/* Clears the journal next to an unmarked dataset that this process may change. Removes
+ * the journal if it was never completed, or if the dataset begins like one of its
+ * headers, which proves that the redefinition ended. Renames it if it belongs to another
+ * file or the dataset's header has changed since. Otherwise, for example while the
+ * dataset's first bytes are torn, leaves the journal in place and returns NC_EFILE with a
+ * message. */
 int journal_clear(struct journal *j);
 
-/* The same when a sound dataset has been opened for writing, whose lock the guard has;
- * what cannot be cleared away stays. */
+/* Same as journal_clear, but for a dataset with a valid header that is open for writing
+ * and locked through the descriptor `guard`. Leaves a journal that cannot be cleared. */
 void journal_tidy(int guard, const char *dataset);
 
-/* Removes what is left of a dataset that is being removed or made anew: call with what
- * journal_of told before it was removed (NULL: nothing). */
+/* Remove the journal of a dataset that is being removed or recreated. journal_of returns
+ * the journal's path before the dataset is removed, or NULL if there is none;
+ * journal_forget removes it afterwards. */
 char *journal_of(const char *dataset);
 void journal_forget(char *path);
 
-/* ---- journal_owner.c: one at a time ---- */
+/* ---- journal_head.c ---- */
 
-/* An opening for writing: `guard`, a descriptor of the dataset, gets its shared lock.
- * While another one moves data it waits, until nothing has gone on there for so many
- * seconds. NC_EFILE, and words that say who it is. */
-int journal_enter(int guard, const char *dataset, int64_t patience);
+/* Compares the first bytes of a dataset with the journal next to it, if any. Sets *torn
+ * if they are a mixture of a header and the journal's mark, so the redefinition must be
+ * finished first. Returns NC_ENOTNC with a message if this cannot be determined. */
+int journal_check_head(const char *dataset, bool *torn);
 
-/* For a redefinition: nobody else may have the dataset open for writing from here on,
- * until the end of the journal. NC_EFILE. */
+/* ---- journal_lease.c: one owner at a time ---- */
+
+/* Acquires the dataset's shared lock, for writing, through the descriptor `guard`. Waits
+ * while another process moves data. If that process makes no progress for `patience`
+ * seconds, returns NC_EFILE with a message that names it. */
+int journal_lock_shared(int guard, const char *dataset, int64_t patience);
+
+/* Claims the dataset for a redefinition: until the journal is freed, no other job can
+ * open the dataset for writing. NC_EFILE. */
 int journal_claim(struct journal *j);
 
-/* For finishing one that was interrupted: finds its journal and takes it over, and the
- * dataset with it. It waits likewise. If nothing is left to be done the state's phase is
- * JOURNAL_NONE. NC_EFILE, and words that say who works on it; NC_ENOTNC. */
-int journal_take(struct journal *j, int64_t patience);
+/* Takes over an interrupted redefinition: finds its journal, and claims the journal and
+ * the dataset. Waits as journal_lock_shared does. If nothing is left to do, the phase
+ * becomes JOURNAL_NONE. Returns NC_EFILE with a message that names a live owner, or
+ * NC_ENOTNC. */
+int journal_acquire(struct journal *j, int64_t patience);
 
-/* Takes it from its holder, who may be at work: that writes nothing more, but for what it
- * is about to write now. The dataset and the mark stay as they are. */
-int journal_steal(struct journal *j);
+/* Takes the journal from its owner, even if the owner is alive. The owner completes the
+ * write in progress but begins no other. The dataset and its mark are not changed. */
+int journal_take_over(struct journal *j);
 
-/* Opens, in another process, the file that one has made or found, and keeps others from
- * taking it over. */
+/* Opens the journal that another process in this job has created or found, and prevents a
+ * takeover. */
 int journal_join(struct journal *j);
 
-/* Is it still this process's job's? Asked before each write. NC_EFILE: no, and nothing is
- * to be written here any more. */
+/* Checks that this job still owns the journal and that no invariant has been violated.
+ * Called before each write. If it returns NC_EFILE or NC_EINTERNAL, the job must not
+ * write anything more. */
 int journal_check(struct journal *j);
 
-/* What to say of a dataset that is marked to those who only want to read it: who works on
- * it, or how to finish what was interrupted; `fd` has it open. In text, which is
- * returned.
- */
-const char *journal_words(const char *dataset, int fd, char text[512]);
+/* Writes a message for readers of a marked dataset to `text`, and returns it. The message
+ * names the process that is redefining the dataset, or explains how to finish an
+ * interrupted redefinition. `fd` is an open descriptor of the dataset. */
+const char *journal_describe_use(const char *dataset, int fd, char text[512]);
 
 /* ---- journal_rounds.c ---- */
 
 enum journal_place { JOURNAL_OLD, JOURNAL_NEW, JOURNAL_AREA };
 
-/* What takes part in moving. Functions in _all are collective; they return this process's
- * own error but for concur_all. */
-struct journal_crew {
+/* Describes how a process moves data: its role and the functions to call. The functions
+ * named _all are collective. All except concur_all return this process's own error. */
+struct journal_movers {
     struct journal *j;
     const struct cdf_header *before, *after;
-    bool first;    /* this process keeps the record */
-    int64_t share; /* bytes that all together can save in a round at most */
-    int64_t least; /* that a round should have which saves none */
-    void *who;     /* for these: */
-    /* a round's bytes; its area, where one is meant */
-    int (*carry_all)(void *who, const struct journal_state *round,
+    bool first;    /* this process writes the states to the journal */
+    int64_t share; /* maximum total number of bytes saved in a round */
+    int64_t least; /* minimum number of bytes in a round that saves none */
+    void *arg;     /* argument of the functions below */
+    /* copies a round's bytes; JOURNAL_AREA is the round's area */
+    int (*carry_all)(void *arg, const struct journal_state *round,
                      enum journal_place from, enum journal_place to);
-    int (*complete_all)(void *who); /* before the new header is written */
-    int (*secure_all)(void *who);
-    int (*concur_all)(void *who, int err);
+    int (*complete_all)(void *arg); /* called before the new header is written */
+    int (*secure_all)(void *arg);
+    int (*concur_all)(void *arg, int err);
+    int (*add_all)(void *arg, uint64_t *sum); /* sums *sum over all processes; agreed */
 };
 
-/* Bytes that an area has to have. */
-int64_t journal_area_for(const struct journal_crew *c);
+/* Returns the required size of an area in bytes. */
+int64_t journal_area_for(const struct journal_movers *c);
 
-/* Moves all, and writes the new header; after an error all is taken back, or the dataset
- * is pending. Agreed. */
-int journal_move_all(struct journal_crew *c);
+/* Moves all data and writes the new header. Undoes everything on error, or leaves the
+ * dataset pending. All processes get the same result. */
+int journal_move_all(struct journal_movers *c);
 
-/* Brings to its end what was interrupted in the state that the journal tells. Agreed. */
-int journal_resume_all(struct journal_crew *c);
+/* Finishes an interrupted redefinition from the journal's state. All processes get the
+ * same result. */
+int journal_resume_all(struct journal_movers *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* A journal's facts and states as bytes, and what must hold of any bytes that are taken
- * for them. */
+/* Encodes a journal's pages: facts, states, owner and mark. Decoding validates every
+ * field, because the bytes may be damaged or may not be a journal at all. */
 #include <string.h>
 
 #include "base_bytes.h"
@@ -8,10 +8,13 @@
 #include "journal_impl.h"
 
 enum { MAGIC = 8 };
-static const char facts_magic[] = "NCREDEF2", state_magic[] = "NCSTATE1",
-                  holder_magic[] = "NCOWNER1";
+static const char facts_magic[] = "NCREDEF2", state_magic[] = "NCSTATE2",
+                  old_state_magic[] = "NCSTATE1", /* older journals, without checksums of
+                                                   * areas */
 
-/* The fields end with a sum of what stands before it. */
+    lease_magic[] = "NCOWNER1";
+
+/* Appends the checksum of all preceding bytes of the page. */
 static void seal_page(unsigned char *page, unsigned char *end)
 {
     base_put_word(end, base_hash(page, (size_t)(end - page), 0));
@@ -66,7 +69,7 @@ int64_t journal_size(const struct journal_facts *f)
     return journal_area_at(f, 2);
 }
 
-/* Sizes that no sum of them overflows, and that a file can have. */
+/* Returns whether the sizes fit the file and their sums do not overflow. */
 static bool sizes_fit(const struct journal_facts *f, int64_t size)
 {
     const int64_t sizes[] = {f->before, f->after, f->fills, f->area};
@@ -83,9 +86,10 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
     const unsigned char *p = page + MAGIC;
     const size_t name = MAGIC - 1;
     if (size < JOURNAL_PAGE || memcmp(page, facts_magic, name) != 0)
-        return "it is no journal of a redefinition";
+        return "it is not the journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
-        return "it is of another version of the library, whose ncvalidator -f can use it";
+        return "it was written by another version of the library; run ncvalidator -f of "
+               "that version";
     f->inode = base_get_word(&p);
     f->birth = base_get_word(&p);
     f->old_size = (int64_t)base_get_word(&p);
@@ -95,8 +99,8 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
     f->fills = (int64_t)base_get_word(&p);
     f->area = (int64_t)base_get_word(&p);
     f->sum = base_get_word(&p);
-    if (!page_is_sealed(page, p)) return "its first page is damaged";
-    return sizes_fit(f, size) ? NULL : "it is cut off";
+    if (!page_is_sealed(page, p)) return "its first page is corrupt";
+    return sizes_fit(f, size) ? NULL : "it is truncated";
 }
 
 void journal_encode_state(const struct journal_state *s, unsigned char *page)
@@ -111,6 +115,7 @@ void journal_encode_state(const struct journal_state *s, unsigned char *page)
     p = base_put_word(p, (uint64_t)s->area);
     p = base_put_word(p, (uint64_t)s->low);
     p = base_put_word(p, (uint64_t)s->high);
+    p = base_put_word(p, s->sum);
     seal_page(page, p);
 }
 
@@ -118,12 +123,14 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
                           const struct journal_facts *f)
 {
     const unsigned char *p = page + MAGIC;
-    if (memcmp(page, state_magic, MAGIC) != 0) return false;
+    bool old = memcmp(page, old_state_magic, MAGIC) == 0;
+    if (!old && memcmp(page, state_magic, MAGIC) != 0) return false;
     s->serial = (int64_t)base_get_word(&p);
     uint64_t phase = base_get_word(&p), back = base_get_word(&p),
              saved = base_get_word(&p), area = base_get_word(&p);
     s->low = (int64_t)base_get_word(&p);
     s->high = (int64_t)base_get_word(&p);
+    s->sum = old ? 0 : base_get_word(&p);
     if (!page_is_sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
         back > 1 || saved > 1 || area > 1)
         return false;
@@ -135,21 +142,52 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
            (!s->saved || s->high - s->low <= f->area);
 }
 
-void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
+/* Returns the factor for a 4-byte word of an area. It is odd, so changing a single word
+ * always changes the checksum. */
+static uint64_t factor_of(uint64_t word)
+{
+    uint64_t x = (word + 1) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return (x ^ x >> 32) | 1;
+}
+
+/* Sums 4-byte little-endian words times their factors, so the sums of parts add up. */
+uint64_t journal_sum(int64_t at, const unsigned char *bytes, int64_t n)
+{
+    enum { WORD = 4 };
+    uint64_t sum = 0;
+    int64_t i = 0;
+    for (; i < n && (at + i) % WORD != 0; i++)
+        sum += ((uint64_t)bytes[i] << (at + i) % WORD * 8) *
+               factor_of((uint64_t)(at + i) / WORD);
+    for (; n - i >= WORD; i += WORD) {
+        const unsigned char *p = bytes + i;
+        uint64_t word = (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+                        (uint64_t)p[3] << 24;
+        sum += word * factor_of((uint64_t)(at + i) / WORD);
+    }
+    for (; i < n; i++)
+        sum += ((uint64_t)bytes[i] << (at + i) % WORD * 8) *
+               factor_of((uint64_t)(at + i) / WORD);
+    return sum;
+}
+
+void journal_encode_record(const struct journal_record *h, unsigned char *page)
 {
     unsigned char *p = page + MAGIC;
     memset(page, 0, JOURNAL_PAGE);
-    memcpy(page, holder_magic, MAGIC);
+    memcpy(page, lease_magic, MAGIC);
     base_owner_encode(&h->owner, p);
     p = base_put_word(p + BASE_OWNER_BYTES, h->earlier);
     p = base_put_word(p, h->released);
     seal_page(page, p);
 }
 
-bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
+bool journal_decode_record(struct journal_record *h, const unsigned char *page)
 {
     const unsigned char *p = page + MAGIC;
-    if (memcmp(page, holder_magic, MAGIC) != 0) return false;
+    if (memcmp(page, lease_magic, MAGIC) != 0) return false;
     base_owner_decode(&h->owner, p);
     p += BASE_OWNER_BYTES;
     h->earlier = base_get_word(&p);
@@ -170,20 +208,21 @@ uint64_t journal_decode_mark(const unsigned char *mark)
     return cdf_is_moving(mark, JOURNAL_MARK) ? base_get_word(&p) : 0;
 }
 
-/* A header that the library itself has written: all there, and of all these bytes. */
+/* Decodes a header written by this library; it must use exactly these bytes. */
 static int decode_one(struct cdf_header *h, const unsigned char *bytes, int64_t n)
 {
     struct cdf_fault fault;
     int err = cdf_decode(h, bytes, (size_t)n, INT64_MAX, &fault);
     if (err == NC_ENOMEM) return err;
     if (err != NC_NOERR)
-        return base_error_set(NC_ENOTNC, "a header in the journal: offset %lld: %s",
+        return base_error_set(NC_ENOTNC, "a header in the journal, at offset %lld: %s",
                               (long long)fault.offset,
-                              err == CDF_MORE ? "it is cut off" : fault.reason);
+                              err == CDF_MORE ? "it is truncated" : fault.reason);
     return NC_NOERR;
 }
 
-/* Nothing goes back, and what was there is there still. */
+/* Returns whether `after` has all variables of `before` and moves none to a lower
+ * offset. */
 static bool follows(const struct cdf_header *before, const struct cdf_header *after)
 {
     if (after->nvars < before->nvars || after->format != before->format ||
@@ -214,7 +253,7 @@ int journal_decode_headers(const struct journal_facts *f, const unsigned char *b
         cdf_free(before);
         cdf_free(after);
         return base_error_set(NC_ENOTNC,
-                              "the journal's headers do not follow each other");
+                              "the headers in the journal do not match each other");
     }
     for (int id = 0; id < after->nvars; id++)
         after->vars[id].fill = fills[id] != 0;

@@ -1,13 +1,13 @@
-/* What other programs, or other openings of this one, do to the file while it is open
- * here: they add records, make the file longer, change its header. What they added stays;
- * a header that is not the one read here is not written to.
- *
- * The header is compared by process 0 before it writes one, and when a dataset that was
- * written to is closed; the number of records before another one is written. Puts and
- * gets look at neither. A lock that all openings by this library take makes one step of
- * comparing and writing; a program that takes none may still come in between. */
+/* Checks what other jobs have done to the open file. They may add records, extend the
+ * file or change its header. Added records are preserved. If the header is no longer the
+ * one that this job has read, it is not overwritten. Process 0 compares the header before
+ * it writes a new one, and when a dataset that was written to is closed. It compares the
+ * number of records before it writes another number. Puts and gets compare nothing. All
+ * users of this library acquire a lock that makes comparing and writing atomic, but a
+ * program that does not use the lock may still write in between. */
 #include "mpio.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,43 +16,63 @@
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
+#include "file_identity.h"
 
 enum { PIECE = 1 << 20, NUMRECS = 4, HEAD = 12 };
 
-/* ---- looking ---- */
+/* ---- reading the file ---- */
 
-/* Where independent I/O is ruled out. *seen stays false where that might not show what
- * others wrote. */
-static int look_aside(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
+/* Reads bytes from the file even though romio_no_indep_rw forbids independent I/O. If a
+ * read might not show what others have written, reads nothing and sets *seen to false. */
+static int read_coherent_bytes(struct mpio *m, int64_t at, void *bytes, int64_t n,
+                               bool *seen)
 {
     const struct dataset *ds = m->base.ds;
     int fd = m->file.guard;
-    *seen = fd >= 0 && base_fs_coherent(fd);
-    return *seen ? base_read_at(fd, ds->base + at, bytes, n, ds->full) : NC_NOERR;
+    *seen = fd >= 0 && base_fs_is_coherent(fd);
+    return *seen ? base_read_at(fd, ds->base + at, bytes, n, ds->full_path) : NC_NOERR;
 }
 
-/* Process 0 reads what is in the file now, alone. */
-static int look_at_bytes(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
+/* Reads the file's current bytes. Only for process 0. */
+static int read_current_bytes(struct mpio *m, int64_t at, void *bytes, int64_t n,
+                              bool *seen)
 {
     *seen = !m->file.no_indep;
-    if (!*seen) return look_aside(m, at, bytes, n, seen);
+    if (!*seen) return read_coherent_bytes(m, at, bytes, n, seen);
     m->base.ds->stats.header_read_bytes += n;
     return file_read(&m->file, at, bytes, n);
 }
 
-static int tell_changed(const struct mpio *m)
+static int report_changed(const struct mpio *m)
 {
-    return base_error_set(NC_EFILE,
-                          "%s: the header was changed by another program since it was "
-                          "opened, and is left as it is; close the dataset and open it "
-                          "again",
-                          m->base.ds->full);
+    return base_error_set(
+        NC_EFILE,
+        "%s: the header was changed by another program after it was opened here, and was "
+        "not overwritten; close the dataset and open it again",
+        m->base.ds->full_path);
+}
+
+int mpio_report_pending(const struct mpio *m, int code)
+{
+    char why[600] = "";
+    const char *lost =
+        "another process has taken over the redefinition, and this process "
+        "can no longer write to the dataset; close it and open it again";
+    const char *left =
+        "the redefinition could be neither completed nor undone; when the cause has been "
+        "removed, open the dataset for writing, or run ncvalidator -f on it";
+    if (code == NC_NOERR) code = NC_EFILE;
+    strncpy(why, base_error_detail(code), sizeof why - 1);
+    return base_error_set(code, "%s%s%s: %s", why, *why == '\0' ? "" : "; ",
+                          m->base.ds->full_path, m->lost ? lost : left);
 }
 
 /* ---- locking ---- */
 
-/* -1: a file that MPI-IO alone reaches, or a process that goes through it: process 0,
- * whose guard is open in any case, has the last word. */
+/* Returns the descriptor to lock: process 0's guard, elsewhere this process's own.
+ * Returns -1 if this process uses MPI-IO; it then works without the lock. That is safe,
+ * because the next agreement corrects the number of records through process 0, whose
+ * guard is always open. */
 static int locked_descriptor(const struct mpio *m)
 {
     return m->file.guard >= 0 ? m->file.guard : m->file.own.fd;
@@ -61,48 +81,48 @@ static int locked_descriptor(const struct mpio *m)
 int mpio_lock_header(struct mpio *m)
 {
     int fd = m->pending ? -1 : locked_descriptor(m);
-    return fd < 0 ? NC_NOERR : base_lock_header(fd, m->base.ds->full);
+    return fd < 0 ? NC_NOERR : base_lock_header(fd, m->base.ds->full_path);
 }
 
 void mpio_unlock_header(struct mpio *m)
 {
     int fd = locked_descriptor(m);
-    if (fd >= 0) base_lock_drop(fd, BASE_LOCK_HEADER);
+    if (fd >= 0) base_lock_release(fd, BASE_LOCK_HEADER);
 }
 
 /* ---- the number of records ---- */
 
-int mpio_look_records(struct mpio *m, int64_t *there)
+int mpio_read_records(struct mpio *m, int64_t *there)
 {
     const struct dataset *ds = m->base.ds;
     unsigned char head[HEAD] = {0}, field[8];
     bool seen;
     *there = -1;
     int width = cdf_encode_numrecs(ds->header.format, 0, field);
-    int err = look_at_bytes(m, 0, head, NUMRECS + width, &seen);
+    int err = read_current_bytes(m, 0, head, NUMRECS + width, &seen);
     if (err != NC_NOERR || !seen) return err;
-    if (cdf_is_moving(head, sizeof head)) return mpio_tell_pending(m, NC_EFILE);
+    if (cdf_is_moving(head, sizeof head)) return mpio_report_pending(m, NC_EFILE);
     if (m->image != NULL && m->torn_high == 0 && memcmp(head, m->image, NUMRECS) != 0)
-        return tell_changed(m);
+        return report_changed(m);
     *there = cdf_decode_numrecs(ds->header.format, head);
     return NC_NOERR;
 }
 
-int mpio_learn_records(struct mpio *m)
+int mpio_read_numrecs(struct mpio *m)
 {
     int64_t there;
     if (m->base.ds->rank != 0 || m->pending) return NC_NOERR;
-    int err = mpio_look_records(m, &there);
+    int err = mpio_read_records(m, &there);
     if (err != NC_NOERR) return err;
-    if (there > m->base.ds->held) m->base.ds->held = there;
-    m->lowered = there >= 0 && there < m->numrecs_in_file;
+    if (there > m->base.ds->numrecs_seen) m->base.ds->numrecs_seen = there;
+    m->numrecs_lowered = there >= 0 && there < m->numrecs_in_file;
     return NC_NOERR;
 }
 
 /* ---- the header ---- */
 
-/* Bytes of the file and the image's are the same, but for those that may be torn and the
- * number of records. */
+/* Returns whether bytes in the file equal those in the image, ignoring the number of
+ * records and bytes that may be torn. */
 static bool is_image(const struct mpio *m, int64_t at, unsigned char *bytes, int64_t n)
 {
     unsigned char field[8];
@@ -117,7 +137,7 @@ static bool is_image(const struct mpio *m, int64_t at, unsigned char *bytes, int
     return memcmp(bytes, m->image + at, (size_t)n) == 0;
 }
 
-/* Of the header that was read or written here. */
+/* Compares the file's header with the one that this job last read or wrote. */
 static int compare_image(struct mpio *m, int64_t *records)
 {
     int64_t size = m->image_size, most = size < PIECE ? size : PIECE;
@@ -126,34 +146,37 @@ static int compare_image(struct mpio *m, int64_t *records)
     bool seen = true;
     for (int64_t at = 0, n; at < size && seen && err == NC_NOERR; at += n) {
         n = size - at < most ? size - at : most;
-        err = look_at_bytes(m, at, bytes, n, &seen);
+        err = read_current_bytes(m, at, bytes, n, &seen);
         if (err != NC_NOERR || !seen) continue;
         if (at == 0 && n >= HEAD)
             *records = cdf_decode_numrecs(m->base.ds->header.format, bytes);
-        if (!is_image(m, at, bytes, n)) err = tell_changed(m);
+        if (!is_image(m, at, bytes, n)) err = report_changed(m);
     }
     base_free(bytes);
     return err;
 }
 
-/* Of a file that was made here and has no header yet. */
+/* Checks that a file created by this job still has no header. */
 static int check_new(struct mpio *m)
 {
     unsigned char first[NUMRECS] = {0};
     bool seen;
     if (m->begun || m->file.no_indep) return NC_NOERR;
-    int err = look_at_bytes(m, 0, first, sizeof first, &seen);
+    int err = read_current_bytes(m, 0, first, sizeof first, &seen);
     if (err != NC_NOERR || base_is_zero(first, sizeof first)) return err;
     return base_error_set(NC_EFILE,
-                          "%s: another program has made a dataset of this name since it "
-                          "was created here; that one is left as it is",
-                          m->base.ds->full);
+                          "%s: another program has created a dataset of this name after "
+                          "it was created here; that dataset was not overwritten",
+                          m->base.ds->full_path);
 }
 
 int mpio_check_header(struct mpio *m, int64_t *records)
 {
     *records = -1;
     if (m->base.ds->rank != 0) return NC_NOERR;
+    /* An unfinished redefinition has its own message. */
+    int err = m->pending ? NC_NOERR : file_check_replaced(m->base.ds);
+    if (err != NC_NOERR) return err;
     if (m->created) return check_new(m);
     return m->image == NULL || m->pending ? NC_NOERR : compare_image(m, records);
 }
@@ -165,19 +188,18 @@ int mpio_check_definitions(struct driver *self, const struct cdf_header *before)
     int64_t records;
     int err = mpio_check_header(m, &records);
     if (err != NC_NOERR || before == NULL || records <= before->numrecs) return err;
-    struct cdf_header old = *before, new = ds->header; /* only to be read */
+    struct cdf_header old = *before, new = ds->header; /* not modified */
     old.numrecs = new.numrecs = records;
     if (old.nvars == new.nvars && cdf_move_total(&old, &new) == 0) return NC_NOERR;
     return base_error_set(NC_EFILE,
-                          "%s: another program has added records, %lld by now, since "
+                          "%s: another program has added records (now %lld) since "
                           "ncmpi_redef; nothing was changed",
-                          ds->full, (long long)records);
+                          ds->full_path, (long long)records);
 }
 
-/* ---- where values are, when it is closed ---- */
+/* ---- offsets of variables at close ---- */
 
-/* The header in the file now, whatever it is; *h is initialised if the result is
- * NC_NOERR. */
+/* Decodes the header currently in the file. *h is initialized only on NC_NOERR. */
 static int decode_now(struct mpio *m, struct cdf_header *h)
 {
     struct cdf_fault fault = {0};
@@ -190,9 +212,9 @@ static int decode_now(struct mpio *m, struct cdf_header *h)
         unsigned char *grown = base_realloc(bytes, (size_t)n + 1);
         if (grown == NULL) err = NC_ENOMEM;
         if (grown != NULL) bytes = grown;
-        if (err == NC_NOERR) err = look_at_bytes(m, 0, bytes, n, &seen);
+        if (err == NC_NOERR) err = read_current_bytes(m, 0, bytes, n, &seen);
         if (err == NC_NOERR && seen) code = cdf_decode(h, bytes, (size_t)n, size, &fault);
-        n = fault.likely > n ? fault.likely : 2 * n;
+        n = fault.estimated_size > n ? fault.estimated_size : 2 * n;
     }
     base_free(bytes);
     return err != NC_NOERR ? err : code == CDF_MORE ? NC_EREAD : code;
@@ -210,14 +232,14 @@ static bool same_places(const struct cdf_header *a, const struct cdf_header *b)
     return same;
 }
 
-int mpio_check_places(struct mpio *m)
+int mpio_check_offsets(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
     struct base_error_note note;
     struct cdf_header now;
     int64_t records;
     if (ds->rank != 0 || m->image == NULL || m->pending) return NC_NOERR;
-    base_error_keep(&note);
+    base_error_save(&note);
     int err = compare_image(m, &records);
     if (err != NC_EFILE) return err;
     err = decode_now(m, &now);
@@ -226,51 +248,67 @@ int mpio_check_places(struct mpio *m)
     base_error_restore(&note);
     if (same) return NC_NOERR;
     return base_error_set(NC_EFILE,
-                          "%s: another program has changed the header, and where values "
-                          "lie, since it was opened; values that were put here may be "
-                          "lost, or in the place of others",
-                          ds->full);
+                          "%s: another program has changed the header and the offsets of "
+                          "variables since it was opened; values that this process put "
+                          "may be lost, or may have overwritten other values",
+                          ds->full_path);
 }
 
-/* ---- the size ---- */
+/* ---- a file that is too short ---- */
 
-/* A byte at the end, as it is. */
-static int write_last(struct file *f, int64_t at)
+void mpio_report_short_file(struct mpio *m)
 {
-    unsigned char last = 0;
-    int err = file_read(f, at, &last, 1);
-    return err == NC_NOERR ? file_write(f, at, &last, 1) : err;
+    struct dataset *ds = m->base.ds;
+    int64_t promised = cdf_file_size(&ds->header);
+    char *line = m->file.warning;
+    if (ds->base > 0 || m->known_size >= promised) return;
+    m->short_end = m->known_size;
+    if (ds->hints.short_file != HINTS_SHORT_WARN || line[0] != '\0') return;
+    snprintf(line, sizeof m->file.warning,
+             "the file ends at byte %lld, but its header implies %lld bytes: values "
+             "beyond its end read as zeros, unless they are in logs or subfiles",
+             (long long)m->known_size, (long long)promised);
+    if (ds->rank == 0) trace_stats_add_line(ds, line);
 }
 
-static int extend_file(struct file *f, int64_t size)
+/* Returns whether the file may be too short for a get. If a file was complete when it was
+ * opened for writing, bytes missing at its end have not been put yet. But a redefinition
+ * changes the size that the header implies, and values may still be in a log. */
+static bool may_be_cut_off(const struct mpio *m)
 {
-    int64_t there;
-    int err = file_ready(f);
-    if (err != NC_NOERR) return err;
-    if (f->own.fd >= 0) {
-        err = base_extend(f->own.fd, f->ds->base + size, f->ds->full);
-        file_wrote(f);
-        return err;
+    const struct dataset *ds = m->base.ds;
+    if (ds->base > 0) return false;
+    if (!ds->writable) return true;
+    return m->short_end != INT64_MAX && !m->defined && ds->hints.burst != HINTS_ENABLE;
+}
+
+static int check_reach(struct mpio *m, const struct access_request *r)
+{
+    const struct dataset *ds = m->base.ds;
+    const struct cdf_header *h = &ds->header;
+    struct access_extent s;
+    int64_t size = 0;
+    if (r->status != NC_NOERR || !access_extent(h, r, &s)) return NC_NOERR;
+    if (ds->writable && s.high <= m->short_end) return NC_NOERR;
+    int err = file_ready(&m->file);
+    if (err == NC_NOERR) err = file_size(&m->file, &size);
+    if (err != NC_NOERR || s.high <= size) return err;
+    return base_error_set(
+        NC_EREAD,
+        "%s: values of variable %s extend to byte %lld, but the file ends at byte %lld: "
+        "it was truncated, or these values were never written (hint nc_short_file)",
+        ds->full_path, h->vars[r->varid].name, (long long)s.high, (long long)size);
+}
+
+int mpio_find_beyond_end(struct mpio *m, struct access_request *const *reqs, int64_t n)
+{
+    int first = NC_NOERR;
+    if (!may_be_cut_off(m)) return NC_NOERR;
+    for (int64_t i = 0; i < n; i++) {
+        int err = check_reach(m, reqs[i]);
+        if (err == NC_NOERR) continue;
+        access_set_status(reqs[i], err);
+        if (first == NC_NOERR) first = err;
     }
-    err = file_size(f, &there);
-    return err == NC_NOERR && there < size ? write_last(f, size - 1) : err;
-}
-
-int mpio_extend_all(struct file *f, int64_t size)
-{
-    const unsigned char zero = 0;
-    int64_t there = size;
-    int err = NC_NOERR;
-    f->ds->stats.file_resizes++;
-    struct trace_span span = trace_begin(f->ds->trace);
-    if (f->no_indep) {
-        if (f->ds->rank == 0) err = file_size(f, &there);
-        int written = file_write_root_all(f, size - 1, there < size ? &zero : NULL, 1);
-        if (err == NC_NOERR) err = written;
-    } else if (f->ds->rank == 0) {
-        err = extend_file(f, size);
-    }
-    trace_end(f->ds->trace, TRACE_RESIZE, span);
-    if (f->ds->rank == 0 && err == NC_NOERR && size > f->end) file_ends_at(f, size);
-    return err;
+    return first;
 }

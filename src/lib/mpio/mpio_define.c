@@ -1,38 +1,28 @@
-/* In and out of define mode: the file follows its definitions. */
+/* Implements enddef: moves data if necessary, fills new variables, and writes the header.
+ * While data move, no other job may write. */
 #include "mpio.h"
 
 #include "base_error.h"
+#include "journal.h"
 #include "driver_fill.h"
+#include "mpio_move.h"
 
 int mpio_redef_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     int err = self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
-    return m->pending && err == NC_NOERR ? mpio_tell_pending(m, NC_EFILE) : err;
+    return m->pending && err == NC_NOERR ? mpio_report_pending(m, NC_EFILE) : err;
 }
 
-/* Are there variables from `first` on to be filled? */
-static bool wants_fill(const struct cdf_header *h, int first)
-{
-    for (int id = first; id < h->nvars; id++)
-        if (h->vars[id].fill && (!h->vars[id].is_record || h->numrecs > 0)) return true;
-    return false;
-}
-
-int mpio_fill_new_all(struct mpio *m, int first)
-{
-    if (!wants_fill(&m->base.ds->header, first)) return NC_NOERR;
-    return driver_fill_new_all(&m->base, first);
-}
-
-/* New variables are filled first, then a header tells of them. */
+/* Fills new variables, then writes the header that describes them. */
 static int define_in_place_all(struct mpio *m, const struct cdf_header *before)
 {
     struct dataset *ds = m->base.ds;
     int first = before == NULL ? 0 : before->nvars;
-    int err = NC_NOERR, failed = NC_NOERR; /* of what a late mount had still to write */
-    if (wants_fill(&ds->header, first))
-        err = dataset_agree_all(ds, mpio_fill_new_all(m, first), &failed, NULL, 0);
+    int err = NC_NOERR, failed = NC_NOERR; /* error of an earlier, delayed write */
+    if (driver_has_fill(&ds->header, first))
+        err =
+            dataset_agree_all(ds, driver_fill_new_all(&m->base, first), &failed, NULL, 0);
     if (err != NC_NOERR || failed != NC_NOERR) return err != NC_NOERR ? err : failed;
     err = mpio_write_header_all(&m->base);
     int agreed = dataset_agree_all(ds, err, NULL, NULL, 0);
@@ -40,11 +30,48 @@ static int define_in_place_all(struct mpio *m, const struct cdf_header *before)
     return agreed;
 }
 
+/* Returns whether a variable's offset changes. Even so, if there are no records, there
+ * may be nothing to move. */
+static bool relocates(const struct cdf_header *before, const struct cdf_header *after)
+{
+    if (before->nrecord_vars > 0 && before->record_size != after->record_size)
+        return true;
+    for (int id = 0; id < before->nvars; id++)
+        if (before->vars[id].begin != after->vars[id].begin) return true;
+    return false;
+}
+
+/* Runs enddef while no other job can write. Another job would put its values, or replay
+ * its log, at the old offsets, which may now belong to a new variable. */
+static int define_alone_all(struct mpio *m, const struct cdf_header *before)
+{
+    struct dataset *ds = m->base.ds;
+    struct journal j = {.fd = -1, .file = -1, .guard = -1};
+    int err = NC_NOERR;
+    if (ds->rank == 0) {
+        const int64_t size = cdf_file_size(before);
+        err = journal_init(&j, ds->full_path);
+        if (err == NC_NOERR) err = mpio_lock_layout(m, &j, before);
+        if (err == NC_NOERR && file_known_end(&m->file) > size)
+            file_set_end(&m->file, size);
+    }
+    err = dataset_share_result_all(ds, err);
+    if (err == NC_NOERR) err = define_in_place_all(m, before);
+    journal_free(&j);
+    return err;
+}
+
 int mpio_enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct mpio *m = (struct mpio *)self;
-    bool moves = before != NULL && cdf_move_total(before, &self->ds->header) > 0;
-    int err = moves ? mpio_move_all(m, before) : define_in_place_all(m, before);
+    const struct cdf_header *after = &self->ds->header;
+    int err;
+    if (before != NULL && cdf_move_total(before, after) > 0)
+        err = mpio_move_all(m, before);
+    else if (before != NULL && relocates(before, after))
+        err = define_alone_all(m, before);
+    else
+        err = define_in_place_all(m, before);
     if (err != NC_NOERR) return err;
     m->created = false;
     m->defined = true;

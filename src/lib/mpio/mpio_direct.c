@@ -1,4 +1,5 @@
-/* Tiles to and from the file: each process its own pieces, or all through a view. */
+/* Transfers tiles: either each process transfers its own pieces, or all processes use a
+ * file view together. A direct write never touches the bytes between pieces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,13 @@
 
 /* ---- direct ---- */
 
-/* What lies near each other in the file goes through a buffer in one call. Reading across
- * a small gap is cheaper than another call; so is copying short pieces that are written.
- */
-enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20, PAGE = 4096 };
+/* Limits in bytes for combining nearby pieces into one call through a buffer. Reading
+ * across a small gap is cheaper than another call, and so is copying short adjacent
+ * pieces before writing them. */
+enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20 };
 
-/* How many pieces from i on to read together: their span fits the sieve buffer. */
+/* Returns the number of pieces, starting with i, that one read can cover because their
+ * span fits into the sieve buffer. */
 static int64_t group(const struct access_tile *t, int64_t i)
 {
     int64_t first = t->pieces[i].offset, n = 1;
@@ -27,12 +29,13 @@ static int64_t group(const struct access_tile *t, int64_t i)
     return n;
 }
 
-/* And to write together: short ones before `end`, without gaps. */
-static int64_t chain(const struct access_tile *t, int64_t i, int64_t end)
+/* Returns the number of short pieces, starting with i, that one write can cover because
+ * there are no gaps between them. */
+static int64_t chain(const struct access_tile *t, int64_t i)
 {
     int64_t first = t->pieces[i].offset, n = 1;
     if (t->pieces[i].length > SHORT) return 1;
-    for (; i + n < end; n++) {
+    for (; i + n < t->npieces; n++) {
         const struct access_piece *p = &t->pieces[i + n], *before = p - 1;
         if (p->offset != before->offset + before->length || p->length > SHORT) break;
         if (p->offset + p->length - first > SIEVE) break;
@@ -50,69 +53,27 @@ static int write_chain(struct mpio *m, const struct access_tile *t, int64_t i, i
     return file_write(&m->file, p->offset, sieve, span);
 }
 
-/* Pieces from i on up to `end`, a call for each that nothing adjoins. */
-static int write_pieces(struct mpio *m, const struct access_tile *t, int64_t i,
-                        int64_t end)
+/* Writes only the pieces. Another process or program may put values into the gaps at the
+ * same time, so gaps must not be read and written back. */
+int mpio_write_tile(struct mpio *m, const struct access_tile *t)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
-    for (int64_t n; i < end && err == NC_NOERR; i += n) {
+    for (int64_t i = 0, n, end = 0; i < t->npieces && err == NC_NOERR; i += n) {
         const struct access_piece *p = &t->pieces[i];
-        n = chain(t, i, end);
-        if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
+        n = chain(t, i);
+        if ((err = base_holds(p->offset >= end)) != NC_NOERR) break;
+        end = p[n - 1].offset + p[n - 1].length;
+        if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL) {
             err = NC_ENOMEM;
-        else if (n > 1)
+        } else if (n > 1) {
             err = write_chain(m, t, i, n, sieve);
-        else
+        } else {
+            m->base.ds->stats.file_singles += t->npieces > 1 && p->length <= SHORT;
             err = file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
+        }
     }
     base_free(sieve);
-    return err;
-}
-
-/* How many short pieces from i on lie near each other, and what there is to be gained by
- * storing them many at a time: they are more than what that costs. */
-static int64_t crowd(const struct access_tile *t, int64_t i, bool *gains)
-{
-    enum { WORTH = 8 }; /* calls that a call with many places takes as long as, and ... */
-    enum { A_PAGE = 2 }; /* ... that finding a page does */
-    int64_t low = t->pieces[i].offset, n = 0, runs = 0, end = low;
-    for (; i + n < t->npieces; n++) {
-        const struct access_piece *p = &t->pieces[i + n];
-        if (p->length > FILE_SCATTER_LONGEST || p->offset - end > GAP) break;
-        runs += n == 0 || p->offset > end;
-        end = p->offset + p->length;
-    }
-    *gains = runs > WORTH + A_PAGE * ((end - low) / PAGE + 1);
-    return n;
-}
-
-static int scatter_pieces(struct mpio *m, const struct access_tile *t, int64_t i,
-                          int64_t end)
-{
-    int err = NC_NOERR;
-    for (; i < end && err == NC_NOERR; i++) {
-        const struct access_piece *p = &t->pieces[i];
-        err = file_scatter(&m->file, p->offset, t->bytes + p->pos, p->length);
-    }
-    int flushed = file_scatter_flush(&m->file);
-    return err != NC_NOERR ? err : flushed;
-}
-
-int mpio_write_tile(struct mpio *m, const struct access_tile *t)
-{
-    int err = NC_NOERR;
-    for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
-        bool gains;
-        n = crowd(t, i, &gains);
-        if (n == 0) n = 1;
-        if (gains && file_scatters(&m->file)) {
-            err = scatter_pieces(m, t, i, i + n);
-            continue;
-        }
-        if (gains) m->base.ds->stats.file_singles += n;
-        err = write_pieces(m, t, i, i + n);
-    }
     return err;
 }
 
@@ -148,7 +109,7 @@ int mpio_read_tile(struct mpio *m, const struct access_tile *t)
 
 /* ---- view ---- */
 
-/* Where a piece lies, in the file or in the tile's memory. */
+/* Return the offset of a piece in the file, and in the tile's memory. */
 static int64_t in_file(const struct access_piece *p)
 {
     return p->offset;
@@ -159,8 +120,8 @@ static int64_t in_memory(const struct access_piece *p)
     return p->pos;
 }
 
-/* The pieces where `place` says they lie, as a flat list of byte runs: MPICH up to
- * 4.0.3 writes to wrong places through deeper file types. */
+/* Creates a type for the pieces at the offsets that `place` returns. It is a flat list of
+ * runs: MPICH up to 4.0.3 writes to the wrong offsets through nested file types. */
 static int list_type(const struct access_tile *t,
                      int64_t (*place)(const struct access_piece *), MPI_Datatype *type)
 {
@@ -180,7 +141,7 @@ static int list_type(const struct access_tile *t,
     return base_mpi_error(mpi, NC_EFILEVIEW, "describing a region to MPI");
 }
 
-/* Do the pieces lie one behind the other in memory, from its start? */
+/* Returns whether the pieces are contiguous in memory, starting at offset 0. */
 static bool packed(const struct access_tile *t)
 {
     int64_t at = 0;
@@ -192,12 +153,18 @@ static bool packed(const struct access_tile *t)
 int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put)
 {
     MPI_Datatype filetype = MPI_BYTE, memtype = MPI_BYTE;
-    int64_t n = 0;
-    for (int64_t i = 0; i < t->npieces; i++)
+    int64_t n = 0, end = 0;
+    bool ascending = true;
+    for (int64_t i = 0; i < t->npieces; i++) {
         n += t->pieces[i].length;
+        ascending &= t->pieces[i].offset >= end;
+        end = t->pieces[i].offset + t->pieces[i].length;
+    }
 
-    /* Whatever goes wrong here, the others wait in the collective transfer. */
-    int err = n > 0 ? list_type(t, in_file, &filetype) : NC_NOERR;
+    /* After an error this process still joins the transfer, because the others wait in
+     * it. */
+    int err = base_holds(ascending && n <= INT32_MAX);
+    if (err == NC_NOERR && n > 0) err = list_type(t, in_file, &filetype);
     if (err == NC_NOERR && !packed(t)) err = list_type(t, in_memory, &memtype);
     if (err != NC_NOERR) {
         if (filetype != MPI_BYTE) MPI_Type_free(&filetype);

@@ -1,4 +1,6 @@
-/* The header between the file and the processes: one reads or writes, all know. */
+/* Transfers the header between the file and the processes. When a dataset is opened,
+ * process 0 reads pieces of growing size until the header is complete, and broadcasts it.
+ * Afterwards, process 0 writes the number of records whenever it changes. */
 #include "mpio.h"
 
 #include <fcntl.h>
@@ -9,44 +11,50 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-#include "cdf_envelope.h"
+#include "cdf_superblock.h"
 #include "journal.h"
 
-int mpio_explain_all(struct dataset *ds, int code)
-{
-    int err = dataset_share_all(ds, &code, sizeof code, 0);
-    if (err != NC_NOERR || code == NC_NOERR) return err;
-    return dataset_share_words_all(ds, code, code);
-}
-
-/* The header as process 0 reads it: bytes[0..have) of the file. */
+/* The header as read by process 0: bytes [0, have) of the file. */
 struct reading {
     unsigned char *bytes;
     int64_t have, file_size;
 };
 
-/* Results beside those of cdf_decode: a redefinition has to be finished first; the header
- * is behind an envelope. */
-enum { INTERRUPTED = CDF_MORE + 1, ENVELOPE };
+/* Results in addition to those of cdf_decode: a redefinition must be finished first, or
+ * the file begins with a superblock. */
+enum { INTERRUPTED = CDF_MORE + 1, SUPERBLOCK };
 
-/* A reader of a dataset whose data are being moved is told who moves them. */
+/* Refuses to read a dataset while data move; the message names the process that moves
+ * them. */
 static int refuse_moving(const struct mpio *m)
 {
     const struct dataset *ds = m->base.ds;
     char text[512];
     int fd = m->file.own.fd;
-    if (fd < 0) fd = base_open(ds->full, O_RDONLY);
-    (void)journal_words(ds->full, fd, text);
+    if (fd < 0) fd = base_open(ds->full_path, O_RDONLY);
+    (void)journal_describe_use(ds->full_path, fd, text);
     if (fd >= 0 && fd != m->file.own.fd) (void)close(fd);
     return base_error_set(NC_ENOTNC, "%s: %s", ds->path, text);
 }
 
-/* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
- * cdf_decode's, and *likely its guess. */
-static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
+/* Checks that the first bytes are not a mixture of a header and a mark, which a power
+ * failure during a write can leave. For process 0. */
+static int check_first_bytes(const struct mpio *m)
+{
+    bool torn;
+    int err = journal_check_head(m->base.ds->full_path, &torn);
+    if (err != NC_NOERR || !torn) return err;
+    return m->base.ds->writable ? INTERRUPTED : refuse_moving(m);
+}
+
+/* Reads up to `want` more bytes and tries to decode the header. Process 0 returns the
+ * result of cdf_decode and sets *likely to the estimated length of the header.
+ * Collective. */
+static int read_more_all(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
 {
     struct dataset *ds = m->base.ds;
     unsigned char *grown = NULL;
+    bool first = r->have == 0;
     int err = NC_NOERR;
     if (ds->rank == 0) {
         grown = base_realloc(r->bytes, (size_t)want);
@@ -64,9 +72,11 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
 
     struct cdf_fault fault;
     int64_t usable = want < r->file_size ? want : r->file_size;
-    if (ds->base == 0 && cdf_is_envelope(r->bytes, (size_t)usable)) return ENVELOPE;
+    if (ds->base == 0 && cdf_is_superblock(r->bytes, (size_t)usable)) return SUPERBLOCK;
+    if (first && usable > 0 && r->bytes[0] == 'C') err = check_first_bytes(m);
+    if (err != NC_NOERR) return err;
     err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
-    *likely = fault.likely;
+    *likely = fault.estimated_size;
     if (err == NC_NOERR || err == CDF_MORE) return err;
     if (cdf_is_moving(r->bytes, (size_t)usable))
         return ds->writable ? INTERRUPTED : refuse_moving(m);
@@ -74,17 +84,16 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
                           fault.reason);
 }
 
-/* What process 0 tells the others after each reading: how it went, and a header that is
- * not long. */
+/* The note that process 0 sends after each read: the result, and the header if short. */
 struct note {
-    int64_t result; /* of cdf_decode */
-    int64_t length; /* of the header, if there is one */
+    int64_t result; /* result of cdf_decode */
+    int64_t length; /* header length in bytes, if it is complete */
     int64_t file_size;
-    int64_t want; /* how much to read next, if more is needed */
+    int64_t want; /* number of bytes to read next, if the header is incomplete */
     unsigned char head[8192];
 };
 
-/* A header that the note has no room for, in r->bytes. */
+/* Receives a header that does not fit into the note into r->bytes. */
 static int receive_long_all(struct mpio *m, struct reading *r, int64_t length)
 {
     struct dataset *ds = m->base.ds;
@@ -94,7 +103,7 @@ static int receive_long_all(struct mpio *m, struct reading *r, int64_t length)
     return err == NC_NOERR ? dataset_share_all(ds, r->bytes, length, 0) : err;
 }
 
-/* Everyone else's part: the header's bytes, decoded. */
+/* Receives the header and decodes it, on processes other than 0. */
 static int receive_all(struct mpio *m, struct reading *r, const struct note *n)
 {
     struct dataset *ds = m->base.ds;
@@ -106,8 +115,9 @@ static int receive_all(struct mpio *m, struct reading *r, const struct note *n)
     return dataset_agree_all(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
 }
 
-/* How much to read next, having `had`: a little over the guess, or else the double. A
- * wrong guess only costs another round. */
+/* Returns the number of bytes to read after the first `had`: slightly more than the
+ * estimate, or twice `had` if the estimate is no larger. A wrong estimate costs only
+ * another round. */
 static int64_t next_read(int64_t had, int64_t likely, int64_t file_size)
 {
     int64_t guess = likely + likely / 16;
@@ -115,9 +125,9 @@ static int64_t next_read(int64_t had, int64_t likely, int64_t file_size)
     return next < file_size ? next : file_size;
 }
 
-/* Process 0's note, after a reading that ended with err. */
-static void write_reading(const struct mpio *m, const struct reading *r, int err,
-                          int64_t want, int64_t likely, struct note *n)
+/* Fills in process 0's note after a read that ended with `err`. */
+static void fill_note(const struct mpio *m, const struct reading *r, int err,
+                      int64_t want, int64_t likely, struct note *n)
 {
     n->result = err;
     n->file_size = r->file_size;
@@ -127,15 +137,15 @@ static void write_reading(const struct mpio *m, const struct reading *r, int err
         memcpy(n->head, r->bytes, (size_t)n->length);
 }
 
-/* What was read is the header as it is in the file. */
-static void keep_header(struct mpio *m, struct reading *r)
+/* Stores the bytes that were read as the image of the file's header. */
+static void set_image_from_reading(struct mpio *m, struct reading *r)
 {
     void *fitted = base_realloc(r->bytes, (size_t)m->base.ds->header.size);
-    mpio_keep_header(m, fitted == NULL ? r->bytes : fitted);
+    mpio_set_image(m, fitted == NULL ? r->bytes : fitted);
     r->bytes = NULL;
 }
 
-/* INTERRUPTED, or agreed. */
+/* Reads the header once. Returns INTERRUPTED, or an agreed result. */
 static int read_once_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
@@ -146,16 +156,16 @@ static int read_once_all(struct mpio *m)
     if (note.want > r.file_size) note.want = r.file_size > 0 ? r.file_size : 1;
     do {
         int64_t want = note.want;
-        err = read_on_all(m, &r, want, &likely);
-        if (ds->rank == 0) write_reading(m, &r, err, want, likely, &note);
+        err = read_more_all(m, &r, want, &likely);
+        if (ds->rank == 0) fill_note(m, &r, err, want, likely, &note);
         err = dataset_share_all(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
     if (err < NC_NOERR)
-        err = mpio_explain_all(ds, err);
+        err = dataset_share_result_all(ds, err);
     else if (err == NC_NOERR && ds->nprocs > 1)
         err = receive_all(m, &r, &note);
-    if (err == NC_NOERR && ds->rank == 0 && ds->writable) keep_header(m, &r);
+    if (err == NC_NOERR && ds->rank == 0 && ds->writable) set_image_from_reading(m, &r);
     base_free(r.bytes);
     return err;
 }
@@ -163,46 +173,47 @@ static int read_once_all(struct mpio *m)
 int mpio_read_header_all(struct mpio *m)
 {
     int err = read_once_all(m);
-    if (err == ENVELOPE) {
-        m->base.ds->base = CDF_ENVELOPE;
-        m->known_size -= m->known_size < CDF_ENVELOPE ? m->known_size : CDF_ENVELOPE;
+    if (err == SUPERBLOCK) {
+        m->base.ds->base = CDF_SUPERBLOCK;
+        m->known_size -= m->known_size < CDF_SUPERBLOCK ? m->known_size : CDF_SUPERBLOCK;
         m->file.end = m->known_size;
         err = read_once_all(m);
     }
-    if (err != INTERRUPTED) return err == ENVELOPE ? NC_ENOTNC : err;
+    if (err != INTERRUPTED) return err == SUPERBLOCK ? NC_ENOTNC : err;
     err = mpio_recover_all(m);
     if (err == NC_NOERR) err = read_once_all(m);
     if (err != INTERRUPTED) return err;
-    return base_error_set(NC_EFILE, "%s: another program redefines it", m->base.ds->path);
+    return base_error_set(NC_EFILE, "%s: another program is redefining it",
+                          m->base.ds->path);
 }
 
-/* Another program has put a smaller number in place of ours. */
+/* Restores the number of records if another program has lowered it. */
 static int raise_numrecs(struct mpio *m)
 {
     const struct cdf_header *h = &m->base.ds->header;
     unsigned char field[8];
     int64_t there;
-    if (!m->lowered || m->file.no_indep || m->pending) return NC_NOERR;
+    if (!m->numrecs_lowered || m->file.no_indep || m->pending) return NC_NOERR;
     int width = cdf_encode_numrecs(h->format, h->numrecs, field);
     int err = mpio_lock_header(m);
-    if (err == NC_NOERR) err = mpio_look_records(m, &there);
+    if (err == NC_NOERR) err = mpio_read_records(m, &there);
     if (err == NC_NOERR && there < h->numrecs)
         err = file_write(&m->file, 4, field, width);
     mpio_unlock_header(m);
-    m->lowered = err != NC_NOERR;
+    m->numrecs_lowered = err != NC_NOERR;
     return err;
 }
 
-/* The file's own number, if it is larger, came of another opening, and stays. */
+/* Writes the number of records, unless another job has written a larger one. */
 int mpio_write_numrecs_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
-    if (m->created) return NC_NOERR; /* the header that will have it is not there yet */
-    /* What failed is tried again by the next call; where that takes all processes, or an
-     * error is told long after the write, once all have been told that something failed:
-     * they cannot know what. */
+    if (m->created) return NC_NOERR; /* no header exists yet */
+    /* The next call retries a failed write. If all processes must write together, or
+     * errors are reported long after the write, the retry waits until all processes know
+     * that some call has failed (but not which one). */
     bool again = m->failures != ds->failures;
-    int mended = mpio_mend_header(m);
+    int mended = mpio_repair_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again)
         return mended != NC_NOERR ? mended : raise_numrecs(m);
 
@@ -211,21 +222,22 @@ int mpio_write_numrecs_all(struct mpio *m)
     bool first = ds->rank == 0 && !m->pending;
     int64_t there = -1;
     int looked = first ? mpio_lock_header(m) : NC_NOERR;
-    if (first && looked == NC_NOERR) looked = mpio_look_records(m, &there);
+    if (first && looked == NC_NOERR) looked = mpio_read_records(m, &there);
     bool fewer = first && looked == NC_NOERR && there < ds->header.numrecs;
     int err = file_write_root_all(&m->file, 4, fewer ? field : NULL, width);
     if (first) mpio_unlock_header(m);
     if (looked != NC_NOERR) err = looked;
-    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
-    if (there > ds->held) ds->held = there; /* the next agreement tells all */
+    if (m->pending && err == NC_NOERR) err = mpio_report_pending(m, NC_EFILE);
+    if (there > ds->numrecs_seen)
+        ds->numrecs_seen = there; /* distributed by the next agreement */
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     m->failures = ds->failures;
     return err != NC_NOERR ? err : mended;
 }
 
-/* Processes of a node may share the descriptor, and so the lock: fewer records than there
- * are may stand in the file afterwards; process 0, if it wrote, no longer relies on what
- * it wrote, and the next agreement has the number right. */
+/* Processes of a node may share the descriptor and its lock, so the number in the file
+ * may become too small. Therefore process 0, once it has written the number, no longer
+ * relies on the file, and the next agreement corrects it. */
 int mpio_sync_numrecs(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
@@ -235,8 +247,8 @@ int mpio_sync_numrecs(struct mpio *m)
     int err = file_ready(&m->file);
     if (err != NC_NOERR || m->created) return err;
     err = mpio_lock_header(m);
-    if (err == NC_NOERR) err = mpio_look_records(m, &there);
-    if (err == NC_NOERR) dataset_hold_records(ds, there);
+    if (err == NC_NOERR) err = mpio_read_records(m, &there);
+    if (err == NC_NOERR) dataset_raise_records(ds, there);
     if (err == NC_NOERR && there < ds->header.numrecs) {
         m->numrecs_in_file = -1;
         err = file_write(&m->file, 4, field, width);
@@ -249,14 +261,14 @@ int mpio_sync_numrecs_all(struct driver *self)
 {
     struct dataset *ds = self->ds;
     struct mpio *m = (struct mpio *)self;
-    int learnt = mpio_learn_records(m);
-    int64_t records = ds->held;
+    int learnt = mpio_read_numrecs(m);
+    int64_t records = ds->numrecs_seen;
     int failed, err = dataset_agree_all(ds, learnt, &failed, &records, 1);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = records;
     err = mpio_write_numrecs_all(m);
-    dataset_owe(ds, err); /* the others learn of it next time */
-    int told = NC_NOERR;
-    if (ds->safe_mode) err = dataset_agree_all(ds, err, &told, NULL, 0);
+    dataset_defer_error(ds, err); /* the next agreement reports it to the others */
+    int safe = NC_NOERR;
+    if (ds->safe_mode) err = dataset_agree_all(ds, err, &safe, NULL, 0);
     return failed != NC_NOERR ? failed : err;
 }

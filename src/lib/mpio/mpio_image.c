@@ -1,15 +1,14 @@
-/* Writing the header: only what differs from the one in the file, of which process 0
- * keeps an image, and so that there is an old one or a new one whenever it is cut off.
+/* Writes the header. Process 0 keeps a copy of the file's header in memory (the image),
+ * and writes only the differences from it. An interrupted write leaves either the old
+ * header or the new one:
+ * - The first page of a new file is written last. Until then, it is not a netCDF file.
+ * - Differences within one page are written by one call. If the process is killed or the
+ *   power fails, the page is either unchanged or complete.
+ * - Differences in several pages are written through the journal.
+ * - If the old header was longer, the rest of it is overwritten with zeros, unless all
+ *   processes must write together (romio_no_indep_rw).
  *
- * - A new file gets its first page last: before that it is no netCDF file.
- * - What differs within one page of the file is one write: a process that is killed, and
- *   a device whose power goes, leave a page as it was or as it was to be.
- * - What differs in more pages goes through the journal.
- * - What a longer header has left behind becomes zeros, but where all processes have to
- *   take part in writing.
- *
- * The number of records is a field that changes at any time, by a write of its own, and
- * belongs to neither. */
+ * The number of records may change at any time, by a separate write. */
 #include "mpio.h"
 
 #include <string.h>
@@ -19,20 +18,6 @@
 #include "journal.h"
 
 enum { PAGE = 4096, NUMRECS = 4 };
-
-int mpio_tell_pending(const struct mpio *m, int code)
-{
-    char why[600] = "";
-    const char *lost = "another process has taken over the redefinition; nothing more is "
-                       "written here, open the dataset anew";
-    const char *left = "the redefinition could be neither completed nor taken back; open "
-                       "the dataset for writing, or run ncvalidator -f on it, when the "
-                       "cause is gone";
-    if (code == NC_NOERR) code = NC_EFILE;
-    strncpy(why, base_error_detail(code), sizeof why - 1);
-    return base_error_set(code, "%s%s%s: %s", why, *why == '\0' ? "" : "; ",
-                          m->base.ds->full, m->lost ? lost : left);
-}
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -44,8 +29,8 @@ static bool is_numrecs(int64_t at, int width)
     return at >= NUMRECS && at < NUMRECS + width;
 }
 
-/* Which bytes [*low, *high) of a header differ from those in the file; numrecs is left
- * out. */
+/* Sets [*low, *high) to the range that differs from the header in the file, ignoring
+ * numrecs. */
 static void differences(const struct mpio *m, const unsigned char *bytes, int64_t size,
                         int width, int64_t *low, int64_t *high)
 {
@@ -59,7 +44,7 @@ static void differences(const struct mpio *m, const unsigned char *bytes, int64_
     }
 }
 
-/* By process 0 alone. */
+/* Writes header bytes on process 0. */
 static int write_alone(struct mpio *m, int64_t at, const unsigned char *bytes, int64_t n)
 {
     m->base.ds->stats.header_written_bytes += n;
@@ -69,58 +54,68 @@ static int write_alone(struct mpio *m, int64_t at, const unsigned char *bytes, i
 static int write_part(struct mpio *m, const unsigned char *bytes, int64_t low,
                       int64_t high)
 {
+    const int64_t size = larger(m->base.ds->header.size, m->image_size);
+    base_require(low >= 0 && low < high && high <= larger(size, m->torn_high));
     int err = write_alone(m, low, bytes + low, high - low);
     m->torn_low = err == NC_NOERR ? 0 : low;
     m->torn_high = err == NC_NOERR ? 0 : high;
     return err;
 }
 
-/* Records that others have added stay: the header has the larger number. */
-static void take_records(struct mpio *m, int64_t records, unsigned char *bytes)
+/* Preserves records that others have added, by storing the larger number in the
+ * header. */
+static void merge_numrecs(struct mpio *m, int64_t records, unsigned char *bytes)
 {
     struct dataset *ds = m->base.ds;
-    if (records > ds->held) ds->held = records; /* the next agreement tells all */
+    if (records > ds->numrecs_seen)
+        ds->numrecs_seen = records; /* distributed by the next agreement */
     if (records > ds->header.numrecs)
         (void)cdf_encode_numrecs(ds->header.format, records, bytes + NUMRECS);
 }
 
-/* The header in the file is looked at when nobody else can change it any more. */
+/* Replaces the header through the journal, after checking the header in the file while no
+ * other job can change it. */
 static int replace_by_journal(struct mpio *m, unsigned char *bytes)
 {
     struct dataset *ds = m->base.ds;
-    struct cdf_header after = ds->header; /* only to be read */
+    struct cdf_header after = ds->header; /* not modified */
     struct journal j;
     int64_t records;
-    mpio_unlock_header(m); /* the journal's own lock is more, and may take a while */
-    int err = journal_init(&j, ds->full);
-    if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
+    mpio_unlock_header(m); /* release first: the journal may wait for a stronger lock */
+    int err = journal_init(&j, ds->full_path);
+    if (err == NC_NOERR) err = dataset_is_sound(ds);
+    if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->identity.inode);
     j.guard = m->file.guard;
     if (err == NC_NOERR) err = journal_claim(&j);
     if (err == NC_NOERR) err = mpio_check_header(m, &records);
     if (err == NC_NOERR) {
-        take_records(m, records, bytes);
+        merge_numrecs(m, records, bytes);
         after.numrecs = larger(after.numrecs, records);
         err = journal_replace(&j, m->image_size, &after);
     }
     m->lost |= j.lost;
     if (j.pending) {
         m->pending = true;
-        err = mpio_tell_pending(m, err);
+        err = mpio_report_pending(m, err);
     }
     ds->stats.header_written_bytes += ds->header.size;
     journal_free(&j);
     return err;
 }
 
-/* Zeros for what the longer header before has left. The new one is in force: should this
- * fail, it is tried again like any write of the header that was torn. */
+/* Overwrites the rest of a longer old header with zeros. The new header is already valid,
+ * so a failure is treated like any torn header write: it is retried later. */
 static void clear_rest(struct mpio *m, const unsigned char *bytes)
 {
-    int64_t size = m->base.ds->header.size;
-    if (m->image_size > size) (void)write_part(m, bytes, size, m->image_size);
+    const struct cdf_header *h = &m->base.ds->header;
+    int64_t size = h->size;
+    int64_t end = m->image_size;
+    if (h->nvars > 0 && end > h->begin_fixed) end = h->begin_fixed;
+    if (end > size) (void)write_part(m, bytes, size, end);
 }
 
-/* On process 0, of which alone that is asked, with the header locked. */
+/* Replaces the header with at most two writes, or through the journal. For process 0,
+ * which must have locked the header. */
 static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct dataset *ds = m->base.ds;
@@ -137,8 +132,8 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
     if (err != NC_NOERR) return err;
     bool more = ds->header.numrecs > records &&
                 (records >= 0 || ds->header.numrecs != m->numrecs_in_file);
-    take_records(m, records, bytes);
-    if (more && low < high && low < PAGE) { /* one write for both */
+    merge_numrecs(m, records, bytes);
+    if (more && low < high && low < PAGE) { /* one write covers both ranges */
         low = low < NUMRECS ? low : NUMRECS;
         high = larger(high, NUMRECS + width);
         more = false;
@@ -148,8 +143,8 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
     return err;
 }
 
-/* Where all processes have to take part in writing they cannot know how much there is:
- * it is all of it, which leaves the rest as it is. */
+/* Replaces the header if all processes must write together. They cannot know which part
+ * of it differs, so they write all of it. The rest of a longer old header remains. */
 static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct dataset *ds = m->base.ds;
@@ -159,7 +154,7 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
     int err = mpio_check_header(m, &records);
     if (err != NC_NOERR) bytes = NULL;
     if (ds->rank == 0 && bytes != NULL) {
-        take_records(m, records, bytes);
+        merge_numrecs(m, records, bytes);
         differences(m, bytes, size, width, &low, &high);
         if (high > low && low / PAGE != (high - 1) / PAGE) {
             err = replace_by_journal(m, bytes);
@@ -188,10 +183,10 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
     return err != NC_NOERR ? err : first;
 }
 
-/* The image is what the file has: of a write that is late that is to be known first. */
-static int settle_header(struct mpio *m, int64_t size)
+/* If writes are delayed, flushes the header, so that the image equals the file. */
+static int flush_header(struct mpio *m, int64_t size)
 {
-    int err = file_late_settle(&m->file.late);
+    int err = file_coherence_flush(&m->file.coherence);
     if (err == NC_NOERR) return err;
     m->torn_low = 0;
     m->torn_high = larger(size, m->image_size);
@@ -202,12 +197,15 @@ unsigned char *mpio_encode_header(const struct mpio *m)
 {
     const struct dataset *ds = m->base.ds;
     size_t size = (size_t)larger(ds->header.size, m->image_size);
-    unsigned char *bytes = ds->rank == 0 ? base_calloc(1, size) : NULL;
+    if (ds->rank > 0) return NULL;
+    if (base_holds(cdf_encoded_size(&ds->header) <= (int64_t)size) != NC_NOERR)
+        return NULL;
+    unsigned char *bytes = base_calloc(1, size);
     if (bytes != NULL) cdf_encode(&ds->header, bytes);
     return bytes;
 }
 
-void mpio_keep_header(struct mpio *m, unsigned char *bytes)
+void mpio_set_image(struct mpio *m, unsigned char *bytes)
 {
     base_free(m->image);
     m->image = bytes;
@@ -233,22 +231,22 @@ int mpio_write_header_all(struct driver *self)
         err = replace_together_all(m, bytes, size);
     else if (bytes != NULL)
         err = replace(m, bytes, size);
-    if (err == NC_NOERR) err = settle_header(m, size);
+    if (err == NC_NOERR) err = flush_header(m, size);
     if (ds->rank == 0) mpio_unlock_header(m);
     if (locked != NC_NOERR) err = locked;
-    if (lacking) err = NC_ENOMEM;
-    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
+    if (lacking) err = base_error_merge(dataset_is_sound(ds), NC_ENOMEM);
+    if (m->pending && err == NC_NOERR) err = mpio_report_pending(m, NC_EFILE);
     if (err == NC_NOERR && ds->rank == 0)
-        mpio_keep_header(m, bytes);
+        mpio_set_image(m, bytes);
     else
         base_free(bytes);
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     return err;
 }
 
-/* As many bytes of the image as the definitions' header has, or as may be torn, and
- * zeros: what lies behind a header that was shorter is nobody's. NULL: none, or no
- * memory. */
+/* Returns a copy of the image, truncated or padded with zeros. It is as long as the new
+ * header, or longer if later bytes may be torn. (Bytes after a shorter header are
+ * unused.) Returns NULL if there is no image or if out of memory. */
 static unsigned char *copy_image(const struct mpio *m)
 {
     int64_t size = larger(m->base.ds->header.size, m->torn_high);
@@ -258,18 +256,19 @@ static unsigned char *copy_image(const struct mpio *m)
     return copy;
 }
 
-/* With the number of records, ours or the file's. */
+/* Returns a copy of the image that has the larger of the number of records in the file
+ * and the number known to this process. */
 static unsigned char *copy_with_records(struct mpio *m, int64_t records)
 {
     const struct cdf_header *h = &m->base.ds->header;
     unsigned char *copy = copy_image(m);
     if (copy == NULL) return NULL;
     (void)cdf_encode_numrecs(h->format, h->numrecs, copy + NUMRECS);
-    take_records(m, records, copy);
+    merge_numrecs(m, records, copy);
     return copy;
 }
 
-int mpio_mend_torn(struct mpio *m)
+int mpio_rewrite_torn(struct mpio *m)
 {
     int64_t records;
     if (m->file.no_indep || m->pending) return NC_NOERR;
@@ -288,10 +287,10 @@ void mpio_restore_header_all(struct mpio *m)
     struct dataset *ds = m->base.ds;
     if (m->created) return;
     if (!m->file.no_indep) {
-        (void)mpio_mend_header(m); /* else a later call does */
+        (void)mpio_repair_header(m); /* if this fails, a later call retries */
         return;
     }
-    unsigned char *copy = NULL; /* on process 0 */
+    unsigned char *copy = NULL; /* exists only on process 0 */
     int64_t records;
     bool mine = m->torn_high > 0 && !m->pending;
     if (mine && mpio_check_header(m, &records) == NC_NOERR)

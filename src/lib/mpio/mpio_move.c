@@ -1,19 +1,25 @@
-/* Moving data to a new layout, all processes together: what journal_rounds wants of the
- * file. It is safe since no byte is overwritten before it is on the device elsewhere: a
- * round's own bytes in the journal, and what those before it moved at their new place. So
- * the journal's state, which is on the device before a round begins, is enough to repeat
- * the round, or to put back what it overwrote; doing either twice does no harm. */
+/* Moves data to a new layout on all processes together; journal_rounds calls these
+ * functions.
+ *
+ * It is safe for these reasons:
+ * 1. No byte is overwritten before a copy of it is on the device: in the journal for
+ *    bytes of this round, at the new offset for bytes of earlier rounds.
+ * 2. The journal's state is on the device before a round begins.
+ * 3. So that state suffices to repeat the round, or to restore what it overwrote. Doing
+ *    either more than once does no harm. */
 #include "mpio_move.h"
 
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_mpi.h"
 #include "driver_fill.h"
 
-/* Bytes that a process can take at a time, and that are worth it; and that can be saved
- * in a round, by all of them: what each can have in memory, or a part of what moves, so
- * that there are not more rounds than need be. */
+/* Maximum and minimum number of bytes that a process moves at a time, and the maximum
+ * that all processes together save in a round. To keep rounds few, a round saves as many
+ * bytes as fit into the memory of all processes, or a fixed fraction of all bytes that
+ * move. */
 enum { MOST = 1 << 30, LEAST = 1 << 20, SAVED = 256 << 20 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -26,31 +32,34 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Adds the bytes [low, high) to tiles, where they lie in the old layout and in the new
- * one. In memory, as in the file, the last byte is the one that has the first place. */
+/* Adds the bytes at positions [low, high) to tiles, at their offsets in the old and new
+ * layouts. Positions are counted from the end of the file. */
 static int plan_move(const struct mpio_mover *v, int64_t low, int64_t high,
                      struct access_tile *old, struct access_tile *new)
 {
     struct cdf_move_state state;
     struct cdf_move move;
+    int64_t pos = high - low, last = INT64_MAX;
     int err = NC_NOERR;
-    bool more = cdf_seek_move(v->crew.before, v->crew.after, low, &state, &move);
-    for (int64_t pos = high - low; pos > 0 && more && err == NC_NOERR;) {
+    bool more = cdf_seek_move(v->movers.before, v->movers.after, low, &state, &move);
+    while (pos > 0 && more && err == NC_NOERR) {
         int64_t n = smaller(move.length, pos), skip = move.length - n;
+        err = base_holds(move.to > move.from && move.from + move.length <= last);
+        last = move.from;
         pos -= n;
-        err = access_tile_add(old, move.from + skip, n, pos);
+        if (err == NC_NOERR) err = access_tile_add(old, move.from + skip, n, pos);
         if (err == NC_NOERR) err = access_tile_add(new, move.to + skip, n, pos);
-        more = cdf_next_move(v->crew.before, v->crew.after, &state, &move);
+        more = cdf_next_move(v->movers.before, v->movers.after, &state, &move);
     }
-    return err;
+    return err != NC_NOERR ? err : base_holds(pos == 0);
 }
 
-/* The tile has the bytes of places [low, high), or will have them. */
+/* Makes the tiles describe the bytes at positions [low, high). */
 static int plan_tiles(struct mpio_mover *v, int64_t low, int64_t high)
 {
     access_tile_clear(&v->old);
     access_tile_clear(&v->new);
-    int err = access_staging_make(&v->m->staging, (size_t)(high - low));
+    int err = access_staging_reserve(&v->m->staging, (size_t)(high - low));
     if (err == NC_NOERR) err = plan_move(v, low, high, &v->old, &v->new);
     if (err == NC_NOERR) err = access_tile_sort(&v->old, true);
     if (err == NC_NOERR) err = access_tile_sort(&v->new, true);
@@ -62,21 +71,21 @@ static int plan_tiles(struct mpio_mover *v, int64_t low, int64_t high)
     return err;
 }
 
-/* Between the area and the tile's memory. */
+/* Copies between the journal's area and the tile's memory. */
 static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
 {
-    struct journal *j = v->crew.j;
+    struct journal *j = v->movers.j;
     int64_t at = v->round.high - high, n = high - low;
     if (n == 0) return NC_NOERR;
     if (put) return journal_write_area(j, v->round.area, at, v->m->staging.bytes, n);
     return journal_read_area(j, v->round.area, at, v->m->staging.bytes, n);
 }
 
-/* Between the file and the tile; nothing of it after an error. */
+/* Reads or writes a tile. After an error, joins without transferring anything. */
 static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put, int err)
 {
     struct access_tile *t = place == JOURNAL_OLD ? &v->old : &v->new;
-    if (err == NC_NOERR && put && t->npieces > 0) err = journal_check(v->crew.j);
+    if (err == NC_NOERR && put && t->npieces > 0) err = journal_check(v->movers.j);
     if (err != NC_NOERR) access_tile_clear(t);
     int io = v->m->file.no_indep ? mpio_view_tile_all(v->m, t, put)
              : put               ? mpio_write_tile(v->m, t)
@@ -89,13 +98,25 @@ static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put
     return err != NC_NOERR ? err : io;
 }
 
-/* A piece of this process's share, through memory; what is saved stays there until its
- * turn to be written comes, if it is one piece. */
+/* Checks that the bytes in memory belong to the recorded round, and that they are written
+ * to the side to which it moves them. */
+static int check_round(const struct mpio_mover *v)
+{
+    const struct journal_state *s = &v->movers.j->state;
+    bool moving = s->phase == JOURNAL_MOVING;
+    base_require(moving || s->phase == JOURNAL_RESTORING);
+    base_require(s->low == v->round.low && s->high == v->round.high);
+    base_require((v->to == JOURNAL_NEW) == (moving != s->back));
+    return NC_NOERR;
+}
+
+/* Moves one piece of this process's share through memory. If the share is a single piece,
+ * its saved bytes stay in memory until they are written. */
 static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 {
     const enum journal_place from = v->from, to = v->to;
-    bool kept = v->kept_low == low && v->kept_high == high && high > low;
-    v->kept_low = v->kept_high = 0;
+    bool kept = v->loaded_low == low && v->loaded_high == high && high > low;
+    v->loaded_low = v->loaded_high = 0;
     int err = NC_NOERR;
     if (from != JOURNAL_AREA || !kept) err = plan_tiles(v, low, high);
     if (from != JOURNAL_AREA)
@@ -103,19 +124,21 @@ static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
     else if (!kept && err == NC_NOERR)
         err = save(v, low, high, false);
     if (to != JOURNAL_AREA) {
+        if (err == NC_NOERR) err = check_round(v);
         err = transfer_all(v, to, true, err);
         if (err == NC_NOERR) v->m->base.ds->stats.redef_moved_bytes += high - low;
         return err;
     }
     if (err == NC_NOERR) err = save(v, low, high, true);
     if (err != NC_NOERR) return err;
-    v->kept_low = low;
-    v->kept_high = high;
+    v->loaded_low = low;
+    v->loaded_high = high;
     return err;
 }
 
-/* Each process takes an even share of the places [low, high), but what is worth the call,
- * piece by piece; all go through as many pieces. */
+/* Divides positions [low, high) among the processes, evenly but not into shares too small
+ * to be worth a call, and divides the shares into pieces. All processes call piece_all
+ * the same number of times. */
 static int divide_moves_all(struct mpio_mover *v, int64_t low, int64_t high,
                             int (*piece_all)(struct mpio_mover *v, int64_t low,
                                              int64_t high))
@@ -126,7 +149,7 @@ static int divide_moves_all(struct mpio_mover *v, int64_t low, int64_t high,
     if (share < least) share = smaller(least, high - low);
     int64_t begin = smaller(low + ds->rank * share, high);
     int64_t end = smaller(begin + share, high);
-    int err = NC_NOERR;
+    int err = base_holds(ds->rank < ds->nprocs - 1 || end == high);
     for (int64_t done = 0; done < share; done += v->chunk) {
         int64_t first = smaller(begin + done, end);
         int64_t last = err == NC_NOERR ? smaller(first + v->chunk, end) : first;
@@ -136,25 +159,26 @@ static int divide_moves_all(struct mpio_mover *v, int64_t low, int64_t high,
     return err;
 }
 
-static int move_share_all(void *who, const struct journal_state *round,
+static int move_share_all(void *arg, const struct journal_state *round,
                           enum journal_place from, enum journal_place to)
 {
-    struct mpio_mover *v = who;
+    struct mpio_mover *v = arg;
     v->round = *round;
     v->from = from;
     v->to = to;
     return divide_moves_all(v, round->low, round->high, move_piece_all);
 }
 
-/* The tile has zeros for places [low, high) of what is left behind. */
+/* Fills the tile with zeros for positions [low, high) of the vacated space. */
 static int plan_zeros(struct mpio_mover *v, int64_t low, int64_t high)
 {
     access_tile_clear(&v->new);
-    int err = access_staging_make(&v->m->staging, (size_t)(high - low));
+    int err = access_staging_reserve(&v->m->staging, (size_t)(high - low));
     for (int64_t at = low, n; at < high && err == NC_NOERR; at += n) {
-        struct cdf_extent x = cdf_vacant_at(&v->vacancy, at);
+        struct cdf_extent x = cdf_gap_extent_at(&v->gap, at);
         n = smaller(x.length, high - at);
-        err = access_tile_add(&v->new, x.offset, n, at - low);
+        err = base_holds(n > 0 && x.offset >= v->movers.after->size);
+        if (err == NC_NOERR) err = access_tile_add(&v->new, x.offset, n, at - low);
     }
     v->new.bytes = v->m->staging.bytes;
     if (err == NC_NOERR && high > low)
@@ -164,29 +188,39 @@ static int plan_zeros(struct mpio_mover *v, int64_t low, int64_t high)
 
 static int clear_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 {
-    return transfer_all(v, JOURNAL_NEW, true, plan_zeros(v, low, high));
+    int err = base_holds(v->movers.j->state.phase == JOURNAL_FILLING);
+    if (err == NC_NOERR) err = plan_zeros(v, low, high);
+    return transfer_all(v, JOURNAL_NEW, true, err);
 }
 
-static int mover_sync_all(void *who)
+static int mover_sync_all(void *arg)
 {
-    struct mpio_mover *v = who;
+    struct mpio_mover *v = arg;
     return file_sync_all(&v->m->file);
 }
 
-static int mover_agree_all(void *who, int err)
+static int mover_agree_all(void *arg, int err)
 {
-    struct mpio_mover *v = who;
+    struct mpio_mover *v = arg;
     return dataset_agree_all(v->m->base.ds, err, NULL, NULL, 0);
 }
 
-/* New variables are filled, or have zeros where old ones were, before a header tells of
- * them. */
-static int mover_complete_all(void *who)
+static int mover_add_all(void *arg, uint64_t *sum)
 {
-    struct mpio_mover *v = who;
-    v->kept_low = v->kept_high = 0; /* the memory is used otherwise */
-    int err = divide_moves_all(v, 0, v->vacancy.total, clear_piece_all);
-    int filled = mpio_fill_new_all(v->m, v->crew.before->nvars);
+    struct mpio_mover *v = arg;
+    const struct dataset *ds = v->m->base.ds;
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_UINT64_T, MPI_SUM, ds->comm);
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+}
+
+/* Zeros the space that variables have vacated and fills new variables. The header that
+ * describes them is written later. */
+static int mover_complete_all(void *arg)
+{
+    struct mpio_mover *v = arg;
+    v->loaded_low = v->loaded_high = 0; /* filling reuses the memory */
+    int err = divide_moves_all(v, 0, v->gap.total, clear_piece_all);
+    int filled = driver_fill_new_all(&v->m->base, v->movers.before->nvars);
     return err != NC_NOERR ? err : filled;
 }
 
@@ -198,40 +232,57 @@ int mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
     int64_t all = v->chunk > SAVED / ds->nprocs ? SAVED : v->chunk * ds->nprocs;
     int64_t part = cdf_move_total(before, after) / 16;
     if (part > all) all = smaller(part, SAVED);
-    v->crew = (struct journal_crew){.j = j,
-                                    .before = before,
-                                    .after = after,
-                                    .first = ds->rank == 0,
-                                    .share = all,
-                                    .least = larger(all / 16, v->chunk),
-                                    .who = v,
-                                    .carry_all = move_share_all,
-                                    .complete_all = mover_complete_all,
-                                    .secure_all = mover_sync_all,
-                                    .concur_all = mover_agree_all};
-    return cdf_find_vacancy(&v->vacancy, before, after);
+    v->movers = (struct journal_movers){.j = j,
+                                        .before = before,
+                                        .after = after,
+                                        .first = ds->rank == 0,
+                                        .share = all,
+                                        .least = larger(all / 16, v->chunk),
+                                        .arg = v,
+                                        .carry_all = move_share_all,
+                                        .complete_all = mover_complete_all,
+                                        .secure_all = mover_sync_all,
+                                        .concur_all = mover_agree_all,
+                                        .add_all = mover_add_all};
+    base_require(before->numrecs == after->numrecs);
+    return cdf_find_gap(&v->gap, before, after);
 }
 
 void mpio_mover_free(struct mpio_mover *v)
 {
     access_tile_free(&v->old);
     access_tile_free(&v->new);
-    cdf_free_vacancy(&v->vacancy);
+    cdf_free_gap(&v->gap);
 }
 
-/* Process 0's part before anything moves: room, journal, mark. */
-static int prepare_mover(struct mpio *m, struct mpio_mover *v)
+int mpio_lock_layout(struct mpio *m, struct journal *j, const struct cdf_header *before)
 {
-    const struct cdf_header *before = v->crew.before, *after = v->crew.after;
-    struct journal *j = v->crew.j;
-    file_learn_end(&m->file); /* the journal notes the size, which an undoing sets */
-    int err = journal_open_dataset(j, (uint64_t)m->base.ds->inode);
+    file_merge_end(&m->file); /* the journal records the size, and undoing the move
+                               * restores it */
+    int err = journal_open_dataset(j, (uint64_t)m->base.ds->identity.inode);
     j->guard = m->file.guard;
     if (err == NC_NOERR) err = journal_claim(j);
+    if (err == NC_NOERR) err = dataset_is_sound(m->base.ds);
     if (err == NC_NOERR) err = mpio_check_definitions(&m->base, before);
-    if (err == NC_NOERR) err = journal_make_room(j, before, after);
+    return err == NC_NOERR ? journal_cut(j, cdf_file_size(before)) : err;
+}
+
+/* Prepares the move on process 0: reserves disk space, creates the journal, and writes
+ * the mark. */
+static int prepare_mover(struct mpio *m, struct mpio_mover *v)
+{
+    const struct cdf_header *before = v->movers.before, *after = v->movers.after;
+    struct journal *j = v->movers.j;
+    int err = mpio_lock_layout(m, j, before);
+    if (err == NC_NOERR && m->image != NULL && m->image_size != before->size)
+        err =
+            base_error_set(NC_EFILE,
+                           "%s: an earlier definition failed in another process and may "
+                           "have changed the header; close the dataset and open it again",
+                           m->base.ds->path);
+    if (err == NC_NOERR) err = journal_reserve_space(j, before, after);
     if (err != NC_NOERR) return err;
-    return journal_start(j, before->size, after, journal_area_for(&v->crew),
+    return journal_start(j, before->size, after, journal_area_for(&v->movers),
                          JOURNAL_READY);
 }
 
@@ -240,25 +291,25 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
     struct {
         struct journal_facts facts;
         struct journal_state state;
-        struct journal_holder holder;
-    } known = {j->facts, j->state, j->holder};
+        struct journal_record lease;
+    } known = {j->facts, j->state, j->lease};
     int err = dataset_share_all(m->base.ds, &known, sizeof known, 0);
     j->facts = known.facts;
     j->state = known.state;
-    j->holder = known.holder;
+    j->lease = known.lease;
     return err;
 }
 
-/* What came of it, and what the file has now. Agreed. */
+/* Agrees on the result of a move, updates the file's state, and returns the result. */
 static int end_move(struct mpio *m, const struct journal *j, int err)
 {
-    m->pending |= j->pending; /* once it is, a further call must not begin anew */
+    m->pending |= j->pending; /* prevents another move */
     m->lost |= j->lost;
-    m->adrift |= j->pending;
+    m->between_layouts |= j->pending;
     if (j->facts.new_size > 0)
-        file_ends_at(&m->file, err == NC_NOERR ? j->facts.new_size : j->facts.old_size);
-    if (err != NC_NOERR) file_descriptor_told(&m->file.own);
-    return j->pending ? mpio_tell_pending(m, err) : err;
+        file_set_end(&m->file, err == NC_NOERR ? j->facts.new_size : j->facts.old_size);
+    if (err != NC_NOERR) file_descriptor_mark_reported(&m->file.own);
+    return j->pending ? mpio_report_pending(m, err) : err;
 }
 
 int mpio_move_all(struct mpio *m, const struct cdf_header *before)
@@ -267,15 +318,16 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     struct journal j;
     struct mpio_mover v;
     unsigned char *image = mpio_encode_header(m);
-    int err = journal_init(&j, ds->full);
-    if (err == NC_NOERR && ds->rank == 0 && image == NULL) err = NC_ENOMEM;
-    if (err == NC_NOERR && m->pending) err = mpio_tell_pending(m, NC_EFILE);
+    int err = journal_init(&j, ds->full_path);
+    if (err == NC_NOERR && ds->rank == 0 && image == NULL)
+        err = base_error_merge(dataset_is_sound(ds), NC_ENOMEM);
+    if (err == NC_NOERR && m->pending) err = mpio_report_pending(m, NC_EFILE);
     ds->stats.redef_moves++;
     int found = mpio_mover_init(&v, m, &j, before, &ds->header);
     if (err == NC_NOERR) err = found;
     struct trace_span span = trace_begin(ds->trace);
 
-    /* What others have written must be here before it is read, and stay. */
+    /* Other processes' data must be on the device before this process reads them. */
     int synced = file_sync_all(&m->file);
     err = dataset_agree_all(ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
     if (err == NC_NOERR) {
@@ -284,17 +336,17 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
             err = prepare_mover(m, &v);
             pending = j.pending;
         }
-        err = mpio_explain_all(ds, err);
-        int told = dataset_agree_all(ds, NC_NOERR, NULL, &pending, 1);
+        err = dataset_share_result_all(ds, err);
+        int agreed = dataset_agree_all(ds, NC_NOERR, NULL, &pending, 1);
         j.pending = pending != 0;
-        if (err == NC_NOERR) err = told;
+        if (err == NC_NOERR) err = agreed;
     }
     if (err == NC_NOERR) err = mpio_share_journal_all(m, &j);
     if (err == NC_NOERR) mpio_share_file_all(m);
-    if (err == NC_NOERR) err = journal_move_all(&v.crew);
+    if (err == NC_NOERR) err = journal_move_all(&v.movers);
     err = end_move(m, &j, err);
     if (err == NC_NOERR && ds->rank == 0)
-        mpio_keep_header(m, image);
+        mpio_set_image(m, image);
     else
         base_free(image);
     if (err == NC_NOERR) m->numrecs_in_file = ds->header.numrecs;

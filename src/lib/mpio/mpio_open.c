@@ -1,20 +1,25 @@
-/* Life of a dataset in the default driver: create, open, close, abort. */
+/* Opens and closes a dataset in the default driver: create, open, close, abort.
+ *
+ * Creating a dataset empties an existing file, or replaces the file if another job writes
+ * to it. Closing it writes the number of records and extends the file to the size that
+ * its header implies, so that a truncated file can be recognized. */
 #include "mpio.h"
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "journal.h"
 #include "file.h"
+#include "file_identity.h"
 
 static int inq_mpio_info(struct driver *self, MPI_Info info)
 {
     struct mpio *m = (struct mpio *)self;
-    struct base_hints hints = self->ds->hints;
-    hints.blob = BASE_DISABLE;           /* a layer that has them tells, over this */
-    hints.deferred_close = BASE_DISABLE; /* likewise */
-    hints.file_io = m->file.mpi ? BASE_FILE_IO_MPI : BASE_FILE_IO_POSIX;
+    struct hints hints = self->ds->hints;
+    hints.blob = HINTS_DISABLE;           /* layers that use this slot override it */
+    hints.deferred_close = HINTS_DISABLE; /* also overridden */
+    hints.file_io = m->file.mpi ? HINTS_FILE_IO_MPI : HINTS_FILE_IO_POSIX;
     int err = file_info(&m->file, info);
-    if (err == NC_NOERR) err = base_hints_report(&hints, info);
+    if (err == NC_NOERR) err = hints_report(&hints, info);
     return err;
 }
 
@@ -23,9 +28,11 @@ static int sync_file_all(struct driver *self)
     struct mpio *m = (struct mpio *)self;
     int err = self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
     int synced = file_sync_all(&m->file);
+    int64_t wrote = m->wrote;
     int failed, agreed = dataset_agree_all(self->ds, err != NC_NOERR ? err : synced,
-                                           &failed, NULL, 0);
-    if (agreed != NC_NOERR) file_descriptor_told(&m->file.own);
+                                           &failed, &wrote, 1);
+    if (wrote && self->ds->rank == 0) file_disown_logs(&m->file);
+    if (agreed != NC_NOERR) file_descriptor_mark_reported(&m->file.own);
     if (agreed == NC_NOERR) agreed = failed;
     if (agreed != NC_NOERR || !m->file.own_size) return agreed;
     return dataset_agree_all(self->ds, file_check_end(&m->file), NULL, NULL, 0);
@@ -40,8 +47,9 @@ static int sync_mpio_alone(struct driver *self)
     return err != NC_NOERR ? err : synced;
 }
 
-/* Nothing is staged here; but a process that has not opened the file yet would look for
- * its name later. Without independent access all have it open, through MPI-IO. */
+/* This layer defers nothing itself. But a process that has not opened the file yet would
+ * look up its name later. Without independent access, all processes already have the file
+ * open through MPI-IO. */
 static enum driver_defer defer_mpio(struct driver *self)
 {
     struct file *f = &((struct mpio *)self)->file;
@@ -50,7 +58,7 @@ static enum driver_defer defer_mpio(struct driver *self)
     return f->own.fd >= 0 ? DRIVER_READY : DRIVER_BY_MPI;
 }
 
-/* What any process wrote together with the others is there before one reads it alone. */
+/* Begins independent mode. Values put collectively must be in the file first. */
 static int begin_mpio_indep_all(struct driver *self)
 {
     int failed, err = dataset_agree_all(self->ds, NC_NOERR, &failed, NULL, 0);
@@ -94,22 +102,17 @@ const struct driver_kind mpio_driver = {
     .remove = mpio_delete,
 };
 
-void mpio_share_own_all(struct mpio *m)
+static void free_layer_all(struct mpio *m)
 {
-    if (twophase_window_ready_all(&m->together.window, m->base.ds, m->together.unit))
-        file_share_all(&m->file, twophase_window_board(&m->together.window));
-}
-
-static void release_journal_all(struct mpio *m)
-{
-    twophase_window_free_all(&m->together.window);
+    twophase_window_free_all(&m->exchange.window);
     access_staging_free(&m->staging);
     base_free(m->image);
     base_free(m);
 }
 
-/* A new layer on an opened file; all or none have it. Who has no memory for it, or
- * another `error`, opens the file with the others, so that they learn of it. */
+/* Creates a layer on an opened file, on all processes or on none. A process that is out
+ * of memory or passes an `error` still opens the file with the others, so that they learn
+ * of the error. */
 static int start_mpio_all(struct dataset *ds, int amode, int error, struct driver *lower,
                           struct mpio **out)
 {
@@ -124,7 +127,8 @@ static int start_mpio_all(struct dataset *ds, int amode, int error, struct drive
                                          .copied = &ds->stats.copied_bytes};
     driver_stack(&m->base, &slots, lower, ds);
     m->known_size = m->file.end;
-    m->together =
+    m->short_end = INT64_MAX;
+    m->exchange =
         (struct twophase){.ds = ds,
                           .file = &m->file,
                           .staging = &m->staging,
@@ -133,19 +137,24 @@ static int start_mpio_all(struct dataset *ds, int amode, int error, struct drive
     return NC_NOERR;
 }
 
-/* Emptied rather than removed: a symbolic link stays one. Agreed. */
+/* Empties the file instead of replacing it, so that it retains its permissions and
+ * stripes. If another job writes to the file, it has already been replaced (see
+ * file_write_lock.c). All processes get the same result. */
 static int make_empty_all(struct mpio *m)
 {
+    struct dataset *ds = m->base.ds;
+    int err = NC_NOERR;
     if (m->known_size == 0) return NC_NOERR;
     m->known_size = 0;
-    int err = NC_NOERR;
-    if (m->base.ds->rank == 0) {
-        bool all;
-        journal_forget(journal_of(m->base.ds->full));
-        err = driver_remove_parts(m->base.ds->full, true, &all);
-    }
+    char *journal = ds->rank == 0 ? journal_of(ds->full_path) : NULL;
     int emptied = file_resize_all(&m->file, 0);
-    return dataset_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
+    err = dataset_agree_all(ds, emptied, NULL, NULL, 0);
+    /* A dataset that is still marked needs its journal until it is empty. */
+    if (err == NC_NOERR)
+        journal_forget(journal);
+    else
+        base_free(journal);
+    return err;
 }
 
 int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
@@ -162,9 +171,10 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
     err = make_empty_all(m);
     if (err != NC_NOERR) {
         file_close_all(&m->file);
-        release_journal_all(m);
+        free_layer_all(m);
         return err;
     }
+    file_write_lock_share(&m->file);
     m->created = true;
     *self = &m->base;
     return NC_NOERR;
@@ -181,57 +191,62 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
     err = mpio_read_header_all(m);
     if (err != NC_NOERR) {
         file_close_all(&m->file);
-        release_journal_all(m);
+        free_layer_all(m);
         return err;
     }
-    if (m->file.guard >= 0) journal_tidy(m->file.guard, ds->full);
+    if (m->file.guard >= 0) journal_tidy(m->file.guard, ds->full_path);
     m->numrecs_in_file = m->opened_records = ds->header.numrecs;
+    mpio_report_short_file(m);
     *self = &m->base;
     return NC_NOERR;
 }
 
-/* The number of records gets into the file, and the file to the size its header promises,
- * even where nothing was written: one that was cut off can then be told from one that was
- * never filled. What another opening has added meanwhile stays. */
+/* Writes the number of records, and extends the file to the size that its header implies,
+ * even if nothing was written, so that a file that was never filled does not look
+ * truncated. Records that another job has added in the meantime are preserved. */
 static int complete_mpio_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
     int64_t end = m->file.end > m->known_size ? m->file.end : m->known_size;
-    bool added = ds->held > m->opened_records;
-    int learnt = added ? mpio_learn_records(m) : NC_NOERR;
+    bool added = ds->numrecs_seen > m->opened_records;
+    int learnt = added ? mpio_read_numrecs(m) : NC_NOERR;
     enum { RECORDS, END, WRITTEN, NVALUES };
-    int64_t all[NVALUES] = {ds->held, end, m->wrote};
+    int64_t all[NVALUES] = {ds->numrecs_seen, end, m->wrote};
     int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, all, NVALUES);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[RECORDS];
     err = mpio_write_numrecs_all(m);
-    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
+    if (m->pending && err == NC_NOERR) err = mpio_report_pending(m, NC_EFILE);
     if (err == NC_NOERR) err = learnt;
-    int places = all[WRITTEN] ? mpio_check_places(m) : NC_NOERR;
+    if (all[WRITTEN] && ds->rank == 0) file_disown_logs(&m->file);
+    int places = all[WRITTEN] ? mpio_check_offsets(m) : NC_NOERR;
     if (err == NC_NOERR) err = places;
     int64_t wanted = cdf_file_size(&ds->header);
-    bool more = m->defined || ds->whole || ds->header.numrecs > m->opened_records;
+    bool more =
+        m->defined || ds->extend_at_close || ds->header.numrecs > m->opened_records;
     int seen = file_check_end(&m->file);
+    int replaced = err == NC_NOERR ? file_check_replaced(ds) : NC_NOERR;
     if (more && all[END] < wanted) {
         int sized = mpio_extend_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
+    if (err == NC_NOERR) err = replaced;
     if (err == NC_NOERR) err = seen;
     return failed != NC_NOERR ? failed : err;
 }
 
-static int end_redef_all(struct driver *self)
+static int close_file_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
     int failed, err = ds->writable ? complete_mpio_all(m) : NC_NOERR;
     int closed = file_close_all(&m->file);
-    bool held = twophase_window_hold(&m->together.window, ds);
+    bool held = twophase_window_reserve_slot(&m->exchange.window, ds);
     int64_t refused = !held;
-    /* The last occasion to tell the others. */
+    /* This is the last agreement that can report an error to the others. */
     err = dataset_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
-    if (held) twophase_window_settle(&m->together.window, !refused);
-    release_journal_all(m);
+    if (held) twophase_window_store_or_release(&m->exchange.window, !refused);
+    free_layer_all(m);
     return err != NC_NOERR ? err : failed;
 }
 
@@ -239,16 +254,16 @@ int mpio_close_all(struct driver *self, bool abort)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
-    if (!abort || !m->created) return end_redef_all(self);
+    if (!abort || !m->created) return close_file_all(self);
 
-    /* By now it may be another program's dataset. */
+    /* The name may now refer to another program's dataset. */
     int64_t records;
     bool ours = mpio_check_header(m, &records) == NC_NOERR;
+    /* Removes the file before the lock is released: otherwise a job that creates the
+     * dataset could acquire the lock and use the file. */
+    int removed = ds->rank == 0 && ours ? file_remove(ds, m->file.replaced) : NC_NOERR;
     int err = file_close_all(&m->file);
-    if (ds->rank == 0 && ours) {
-        int removed = file_remove(ds);
-        if (err == NC_NOERR) err = removed;
-    }
-    release_journal_all(m);
+    if (err == NC_NOERR) err = removed;
+    free_layer_all(m);
     return dataset_agree_all(ds, err, NULL, NULL, 0);
 }

@@ -1,21 +1,22 @@
-/* A request for one run of the file, which needs no plan. */
+/* Transfers a request for one run of the file, which needs no plan. The run is moved in
+ * parts that fit into the cache, or in striped files, in parts that belong to one
+ * server. */
 #include "base_error.h"
 #include "mpio.h"
 
 enum {
-    DIRECT_BYTES = 1 << 20, /* what stays in the cache on its way to the file */
+    DIRECT_BYTES = 1 << 20, /* largest part that stays in the cache */
     FEW_BYTES = 2048,
-    UNSEEN =
-        4096 /* bytes that are converted sooner than the trace has looked at the clock */
+    UNSEEN = 4096 /* converting so few bytes takes less time than reading the clock */
 };
 
 struct run {
     struct mpio *m;
     bool put;
-    int io; /* the last error that came from the file */
+    int io; /* last I/O error */
 };
 
-/* The next n values, at `at` in the file, by way of `external`. */
+/* Transfers the next n values, at offset `at` of the file, through `external`. */
 static int move_part(struct run *x, struct access_values *v, int64_t at, int64_t n,
                      unsigned char *external)
 {
@@ -33,21 +34,23 @@ static int move_part(struct run *x, struct access_values *v, int64_t at, int64_t
     if (x->put) io = file_write(f, at, external, bytes);
     if (io != NC_NOERR) x->io = io;
     x->m->base.ds->stats.runs++;
-    return base_error_worse(err, io);
+    return base_error_merge(err, io);
 }
 
-/* A run of the file in parts: part i ends `unit` bytes behind where part i - 1 does, and
- * the first one to move is number `first`. */
+/* The parts of a run. Part i ends at base + (i + 1) * unit; part `first` is moved
+ * first. */
 struct parts {
     int64_t at, nelems; /* the run */
     int64_t base, unit, count, first;
     int xsize;
 };
 
-/* Without stripes a part stays in the cache on its way to the file. Else it is a stripe
- * or less, so that no request goes to two servers; and each time runs have been once
- * round the servers the next ones begin a part later: processes that all begin with the
- * same few servers would keep waiting for each other while other servers are idle. */
+/* Divides a run into parts. Without known stripes, a part is small enough to stay in the
+ * cache on its way to the file. With stripes:
+ * 1. A part is a stripe or less, so that no request goes to two servers.
+ * 2. For each full cycle of the servers before a run, its transfer starts one part later.
+ *    If all processes began with the same few servers, they would wait for each other
+ *    while other servers are idle. */
 static struct parts parts_of(const struct mpio *m, int64_t at, int64_t nelems, int xsize)
 {
     enum { MOST = 4 << 20 };
@@ -68,40 +71,43 @@ static struct parts parts_of(const struct mpio *m, int64_t at, int64_t nelems, i
     return p;
 }
 
-/* The first value of part i. One that lies in two parts belongs to the one it begins in.
- */
+/* Returns the first value of part i. A value belongs to the part in which it begins. */
 static inline int64_t first_of(const struct parts *p, int64_t i)
 {
     int64_t n = (p->base + i * p->unit - p->at + p->xsize - 1) / p->xsize;
     return i == 0 ? 0 : n < p->nelems ? n : p->nelems;
 }
 
-/* Values that lie side by side in the file. */
+/* Transfers values that are contiguous in the file. */
 static int move_parts(struct run *x, struct access_values *v, int64_t at, int64_t n)
 {
     struct mpio *m = x->m;
     struct parts p = parts_of(m, at, n, v->xsize);
     unsigned char few[FEW_BYTES], *external = few;
-    int64_t room = p.count > 1 ? p.unit + (p.base < at ? v->xsize : 0) : n * v->xsize;
-    bool stay = access_values_stay(&m->base.ds->header, v->req, x->put);
+    int64_t room = p.count > 1 ? p.unit + v->xsize : n * v->xsize;
+    bool stay = access_values_are_in_place(&m->base.ds->header, v->req, x->put);
     int err = NC_NOERR;
     if (!stay && room > FEW_BYTES) {
-        err = access_staging_make(&m->staging, (size_t)room);
+        err = access_staging_reserve(&m->staging, (size_t)room);
         external = m->staging.bytes;
     }
     if (!stay) m->base.ds->stats.copied_bytes += n * v->xsize;
+    int64_t moved = 0;
     for (int64_t i = 0; i < p.count && (err == NC_NOERR || err == NC_ERANGE); i++) {
         int64_t part = (p.first + i) % p.count, from = first_of(&p, part);
+        int64_t count = first_of(&p, part + 1) - from;
+        base_require(count >= 0 && (stay || count * v->xsize <= room));
         if (from != v->done) access_values_seek(v, from);
         if (stay) external = access_values_buf(v);
-        int moved = move_part(x, v, at + from * v->xsize, first_of(&p, part + 1) - from,
-                              external);
-        err = base_error_worse(err, moved);
+        int part_err = move_part(x, v, at + from * v->xsize, count, external);
+        err = base_error_merge(err, part_err);
+        moved += count;
     }
-    return err;
+    bool ended = err == NC_NOERR || err == NC_ERANGE;
+    return ended ? base_error_merge(err, base_holds(moved == n)) : err;
 }
 
-int mpio_move_run(struct mpio *m, struct access_request *r, const struct access_survey *s,
+int mpio_move_run(struct mpio *m, struct access_request *r, const struct access_extent *s,
                   bool put, int *io)
 {
     struct run x = {m, put, NC_NOERR};
@@ -111,7 +117,7 @@ int mpio_move_run(struct mpio *m, struct access_request *r, const struct access_
         err = move_parts(&x, &v, s->low, s->bytes / v.xsize);
         access_values_end(&v);
     }
-    access_blame(r, err);
+    access_set_status(r, err);
     *io = x.io;
     return err;
 }

@@ -1,4 +1,5 @@
-/* Brings the definitions of an open netCDF-4 file to those of a header. */
+/* Changes an open netCDF-4 file's definitions to match a header: first names, then
+ * attributes, then new dimensions and variables. */
 #include "nc4.h"
 
 #include <stdio.h>
@@ -30,9 +31,9 @@ static bool same_att(const struct cdf_att *a, const struct cdf_att *b)
            a->nelems == b->nelems && memcmp(a->values, b->values, bytes_of(a)) == 0;
 }
 
-/* Of a list, as it is in the file, what need not be made anew: _FillValue stays, as it
- * can be given to new variables alone. */
-static bool stays(const struct cdf_atts *list, const struct cdf_att *a)
+/* Returns whether the attribute is _FillValue and `list` contains it unchanged. In that
+ * case it must not be recreated, because only new variables can get a _FillValue. */
+static bool must_keep_att(const struct cdf_atts *list, const struct cdf_att *a)
 {
     for (int i = 0; i < list->count; i++)
         if (same_att(&list->list[i], a)) return strcmp(a->name, "_FillValue") == 0;
@@ -45,15 +46,15 @@ static int put_att(const struct nc4_file *f, int varid, const struct cdf_att *a)
     void *values = base_malloc(bytes_of(a));
     if (values == NULL) return NC_ENOMEM;
     memcpy(values, a->values, bytes_of(a));
-    conv_get_here(values, cdf_type_size(a->type), n);
+    conv_get_in_place(values, cdf_type_size(a->type), n);
     int err =
         nc4_call(nc_put_att, f->ncid, nc4_var(f, varid), a->name, a->type, n, values);
     base_free(values);
     return nc4_error(err, "writing attribute", a->name);
 }
 
-/* The first that are called the same stay in their places; behind them all are made anew,
- * so that they come in the order of the header. */
+/* Updates the attributes in one list. Leading attributes with the same names remain in
+ * place. All later ones are recreated in the header's order. */
 static int sync_atts(const struct nc4_file *f, const struct cdf_header *now,
                      const struct cdf_header *h, int varid)
 {
@@ -64,13 +65,13 @@ static int sync_atts(const struct nc4_file *f, const struct cdf_header *now,
         kept++;
     for (int i = old->count - 1; i >= kept && err == NC_NOERR; i--) {
         const struct cdf_att *a = &old->list[i];
-        if (stays(wanted, a)) continue;
+        if (must_keep_att(wanted, a)) continue;
         err = nc4_error(nc4_call(nc_del_att, f->ncid, nc4_var(f, varid), a->name),
                         "deleting attribute", a->name);
     }
     for (int i = 0; i < wanted->count && err == NC_NOERR; i++) {
         const struct cdf_att *a = &wanted->list[i];
-        bool is = i < kept ? same_att(&old->list[i], a) : stays(old, a);
+        bool is = i < kept ? same_att(&old->list[i], a) : must_keep_att(old, a);
         if (!is) err = put_att(f, varid, a);
     }
     return err;
@@ -97,9 +98,10 @@ static bool is_name(const struct cdf_header *h, bool vars, const char *name)
     return (vars ? cdf_find_var : cdf_find_dim)(h, name, &id) == NC_NOERR;
 }
 
-/* netCDF-C up to 4.9 at least damages a file where a dimension and a variable come to
- * have one name by renaming. Names may have been exchanged: what is called as another one
- * was first gets a name that nothing has. */
+/* Renames dimensions or variables. Returns NC_ENOTSUPPORT if renaming would give a
+ * dimension and a variable the same name, because netCDF-C up to at least 4.9 would then
+ * damage the file. Objects may also exchange names, so an object whose new name belonged
+ * to another object first gets a temporary name. */
 static int sync_names(const struct nc4_file *f, const struct cdf_header *now,
                       const struct cdf_header *h, bool vars)
 {
@@ -112,8 +114,8 @@ static int sync_names(const struct nc4_file *f, const struct cdf_header *now,
         snprintf(between, sizeof between, "_ncmpi_renamed_%d", i % n);
         if (i / n == CHECK && is_name(h, !vars, name))
             err = base_error_set(NC_ENOTSUPPORT,
-                                 "netCDF-C cannot rename what is then a "
-                                 "dimension and its variable: %s",
+                                 "netCDF-C cannot give a dimension and a variable the "
+                                 "same name by renaming: %s",
                                  name);
         if (i / n == APART && is_name(now, vars, name))
             err = rename_one(f, vars, i % n, between);
@@ -122,9 +124,9 @@ static int sync_names(const struct nc4_file *f, const struct cdf_header *now,
     return err;
 }
 
-/* ---- what is new ---- */
+/* ---- new dimensions and variables ---- */
 
-/* The chunks that the hint names for a variable: "v:2,3/w:10". */
+/* Sets a variable's chunk lengths from the hint, for example "v:2,3/w:10". */
 static int chunk_var(const struct nc4_file *f, const struct cdf_var *v, int id,
                      const char *hint)
 {
@@ -139,18 +141,18 @@ static int chunk_var(const struct nc4_file *f, const struct cdf_var *v, int id,
         char *end;
         unsigned long long size =
             *at == (i == 0 ? ':' : ',') ? strtoull(at + 1, &end, 10) : 0;
-        if (size == 0) return NC_NOERR; /* a hint that does not fit is none */
+        if (size == 0) return NC_NOERR; /* an invalid hint is ignored */
         bool fixed = v->shape[i] > 0 && size > (unsigned long long)v->shape[i];
         sizes[i] = fixed ? (size_t)v->shape[i] : (size_t)size;
         at = end;
     }
     enum { CHUNKED = 0 };
     return nc4_error(nc4_call(nc_def_var_chunking, f->ncid, id, CHUNKED, sizes),
-                     "setting the chunks of", v->name);
+                     "setting the chunk sizes of", v->name);
 }
 
 static int def_var(struct nc4_file *f, const struct cdf_header *h, int varid,
-                   const struct nc4_storing *how)
+                   const struct nc4_storage *how)
 {
     const struct cdf_var *v = &h->vars[varid];
     int id, dimids[NC4_RANK],
@@ -166,7 +168,8 @@ static int def_var(struct nc4_file *f, const struct cdf_header *h, int varid,
     if (err == NC_NOERR && level > 0 && v->ndims > 0)
         err = nc4_error(nc4_call(nc_def_var_deflate, f->ncid, id, 1, 1, level),
                         "compressing", v->name);
-    if (err == NC_NOERR && !v->fill) /* before _FillValue, which it would take away */
+    if (err == NC_NOERR && !v->fill) /* must precede _FillValue, which the call would
+                                      * delete */
         err = nc4_error(nc4_call(nc_def_var_fill, f->ncid, id, 1, NULL),
                         "setting the fill mode of", v->name);
     return err;
@@ -183,7 +186,7 @@ static int def_dim(struct nc4_file *f, const struct cdf_dim *d)
 }
 
 static int def_new(struct nc4_file *f, const struct cdf_header *now,
-                   const struct cdf_header *h, const struct nc4_storing *how)
+                   const struct cdf_header *h, const struct nc4_storage *how)
 {
     size_t n = (size_t)h->ndims + (size_t)h->nvars + 1;
     int err = NC_NOERR, *ids = base_realloc(f->ids, n * sizeof *ids);
@@ -196,10 +199,10 @@ static int def_new(struct nc4_file *f, const struct cdf_header *now,
     return err;
 }
 
-/* ---- all of it ---- */
+/* ---- all definitions ---- */
 
 static int sync_all(struct nc4_file *f, const struct cdf_header *now,
-                    const struct cdf_header *h, const struct nc4_storing *how)
+                    const struct cdf_header *h, const struct nc4_storage *how)
 {
     int err = sync_names(f, now, h, false);
     if (err == NC_NOERR) err = sync_names(f, now, h, true);
@@ -210,12 +213,12 @@ static int sync_all(struct nc4_file *f, const struct cdf_header *now,
 }
 
 int nc4_define(struct nc4_file *f, const struct cdf_header *h,
-               const struct nc4_storing *how)
+               const struct nc4_storage *how)
 {
     struct cdf_header now;
     int err = nc4_read_header(f, &now);
     if (err != NC_NOERR) return err;
-    err = nc4_call(nc_redef, f->ncid); /* a new file is in define mode */
+    err = nc4_call(nc_redef, f->ncid); /* a new file is already in define mode */
     err = err == NC_EINDEFINE ? NC_NOERR : nc4_error(err, "redefining", "a file");
     if (err == NC_NOERR) err = sync_all(f, &now, h, how);
     int ended =

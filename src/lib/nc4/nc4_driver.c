@@ -1,4 +1,4 @@
-/* Life of a netCDF-4 dataset. */
+/* Opens, defines, syncs and closes netCDF-4 datasets. */
 #include "nc4_driver.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 /* ---- definitions ---- */
 
-/* How hard deflate is to try: zstd's level, as far as deflate has any. */
+/* Returns a variable's deflate level: its zstd level, limited to deflate's range. */
 static int level_of(const void *of, const char *name)
 {
     const struct dataset *ds = of;
@@ -24,15 +24,15 @@ static int level_of(const void *of, const char *name)
     return rule.mode == 0 ? 0 : rule.number < 1 ? 1 : rule.number > 9 ? 9 : rule.number;
 }
 
-/* In the file, as in the header. Collective where the file is; the result is this
- * process's own. */
+/* Writes a header's definitions to the file. Collective if the file is open in parallel.
+ * Returns this process's result. */
 static int define_all(struct nc4 *m, const struct cdf_header *h)
 {
     struct dataset *ds = m->base.ds;
-    const struct nc4_storing how = {
+    const struct nc4_storage how = {
         .chunks = ds->hints.chunk, .level = level_of, .of = ds};
     int err = nc4_define(&m->file, h, &how);
-    ds->left_out = m->file.left;
+    ds->omitted = m->file.omitted;
     return err;
 }
 
@@ -41,14 +41,14 @@ static int enddef_nc4_all(struct driver *self, const struct cdf_header *before)
     struct nc4 *m = (struct nc4 *)self;
     struct dataset *ds = self->ds;
     int own = define_all(m, &ds->header);
-    int settled = nc4_settle_access(m);
+    int settled = nc4_set_access_modes(m);
     if (own == NC_NOERR) own = settled;
     int failed, err = dataset_agree_all(ds, own, &failed, NULL, 0);
-    m->extended = 0; /* new variables may have less records than there are */
+    m->extended = 0; /* new variables may have fewer records than older ones */
     if (err == NC_NOERR) m->created = false;
     if (err == NC_NOERR || before == NULL) return err != NC_NOERR ? err : failed;
     struct base_error_note note;
-    base_error_keep(&note);
+    base_error_save(&note);
     (void)define_all(m, before);
     base_error_restore(&note);
     return err;
@@ -64,9 +64,9 @@ static int write_header_all(struct driver *self)
 static int agree_records_all(struct driver *self)
 {
     struct dataset *ds = self->ds;
-    int64_t records = ds->held;
+    int64_t records = ds->numrecs_seen;
     int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &records, 1);
-    if (err == NC_NOERR) dataset_hold_records(ds, records);
+    if (err == NC_NOERR) dataset_raise_records(ds, records);
     return err != NC_NOERR ? err : failed;
 }
 
@@ -91,7 +91,8 @@ static int sync_nc4_all(struct driver *self)
     return dataset_agree_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
 }
 
-/* What a process puts alone into a file that several have open does not wait in it. */
+/* Syncs this process's puts in independent mode. No-op if several processes have the file
+ * open in parallel, because HDF5 does not cache their independent puts. */
 static int sync_alone(struct driver *self)
 {
     struct nc4 *m = (struct nc4 *)self;
@@ -100,23 +101,23 @@ static int sync_alone(struct driver *self)
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
-    struct base_hints hints = self->ds->hints;
-    hints.blob = hints.stage = hints.deferred_close = BASE_DISABLE;
-    return base_hints_report(&hints, info);
+    struct hints hints = self->ds->hints;
+    hints.blob = hints.stage = hints.deferred_close = HINTS_DISABLE;
+    return hints_report(&hints, info);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
-/* HDF5 writes to a file that is only opened for writing. An opening that failed leaves it
- * as it was, and so its time: what logs go by. */
+/* Restores the modification time after a failed open. HDF5 modifies a file when it opens
+ * the file for writing, and logs are matched by the modification time. */
 static void reset_time(const struct dataset *ds)
 {
     const int64_t second = 1000000000;
-    const struct timespec times[2] = {
-        {.tv_nsec = UTIME_OMIT},
-        {.tv_sec = ds->modified / second, .tv_nsec = ds->modified % second}};
-    if (ds->undone && ds->writable && ds->modified > 0)
-        (void)utimensat(AT_FDCWD, ds->full, times, 0);
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+                                      {.tv_sec = ds->identity.modified / second,
+                                       .tv_nsec = ds->identity.modified % second}};
+    if (ds->open_failed && ds->writable && ds->identity.modified > 0)
+        (void)utimensat(AT_FDCWD, ds->full_path, times, 0);
 }
 
 static int close_all(struct driver *self, bool abort)
@@ -125,12 +126,12 @@ static int close_all(struct driver *self, bool abort)
     struct dataset *ds = self->ds;
     int err = nc4_close(&m->file);
     if (abort && m->created && ds->rank == 0) {
-        int removed = file_remove(ds);
+        int removed = file_remove(ds, -1);
         if (err == NC_NOERR) err = removed;
     }
-    base_free(m->together);
+    base_free(m->filtered);
     base_free(m);
-    ds->left_out = NULL;
+    ds->omitted = NULL;
     int failed, agreed = dataset_agree_all(ds, err, &failed, NULL, 0);
     reset_time(ds);
     return agreed != NC_NOERR ? agreed : failed;
@@ -153,21 +154,23 @@ static const struct driver_ops slots = {
     .inq_info = inq_info,
 };
 
-/* By all at once, who are to write. */
+/* Function type of nc_create_par and nc_open_par. */
 typedef int open_par(const char *, int, MPI_Comm, MPI_Info, int *);
+
+/* Opens or creates the file on all processes, in parallel. */
 static int open_parallel_all(struct nc4 *m, int mode, bool create)
 {
     struct dataset *ds = m->base.ds;
     int ncid = -1;
     nc4_any_function f = nc4_find(create ? "nc_create_par" : "nc_open_par");
     nc4_lock();
-    int err = nc4_unlock(((open_par *)f)(ds->full, mode, ds->comm, ds->info, &ncid));
+    int err = nc4_unlock(((open_par *)f)(ds->full_path, mode, ds->comm, ds->info, &ncid));
     return nc4_opened(&m->file, err, ncid, create ? "creating" : "opening", ds->path);
 }
 
 static int open_own(struct nc4 *m, int mode, bool create)
 {
-    const char *path = m->base.ds->full;
+    const char *path = m->base.ds->full_path;
     return create ? nc4_create(&m->file, path, mode)
                   : nc4_open(&m->file, path, mode & NC_WRITE);
 }
@@ -175,22 +178,21 @@ static int open_own(struct nc4 *m, int mode, bool create)
 static int may_open(const struct nc4 *m, bool create, int mode)
 {
     struct dataset *ds = m->base.ds;
-    bool all;
     int err = nc4_load(true);
     if (err == NC_NOERR && m->parallel && !nc4_is_parallel())
         err = base_error_set(NC_ENOTBUILT,
-                             "%d processes write to a netCDF-4 file with a netCDF-C that "
+                             "%d processes can write to a netCDF-4 file only if netCDF-C "
                              "was built for this MPI (Debian: libnetcdf-mpi-19, for Open "
-                             "MPI); %s was not, with it one process can",
+                             "MPI); %s was not, so only one process can write",
                              ds->nprocs, nc4_name());
     if (!create || ds->rank != 0) return err;
     if (err == NC_NOERR) err = driver_refuse(ds);
     if (err == NC_NOERR && !(mode & NC_NOCLOBBER))
-        err = driver_remove_parts(ds->full, true, &all);
+        err = driver_replace(ds, -1, DATASET_UNUSED);
     return err;
 }
 
-/* What is in the file, for the dataset. */
+/* Sets the dataset's header from the file. */
 static int take_header(struct nc4 *m, bool create)
 {
     struct dataset *ds = m->base.ds;
@@ -202,22 +204,23 @@ static int take_header(struct nc4 *m, bool create)
         ds->header = h;
     }
     ds->header.classic_model = m->file.classic;
-    return nc4_settle_access(m);
+    return nc4_set_access_modes(m);
 }
 
-/* To the report. */
-static void tell_what_is_not(const struct dataset *ds)
+/* Adds a line to the report for each feature that is not available with this file. */
+static void report_unsupported(const struct dataset *ds)
 {
     char line[400];
     if (ds->nprocs > 1 && !ds->writable) {
         snprintf(line, sizeof line,
-                 "each process opens this netCDF-4 file for itself, with %s", nc4_name());
-        trace_stats_tell(ds, line);
+                 "each process opens this netCDF-4 file independently, with %s",
+                 nc4_name());
+        trace_stats_add_line(ds, line);
     }
-    if (ds->hints.stage == BASE_ENABLE && !ds->writable)
-        trace_stats_tell(ds,
-                         "nothing is staged: where values lie in a netCDF-4 file only "
-                         "HDF5 knows");
+    if (ds->hints.stage == HINTS_ENABLE && !ds->writable)
+        trace_stats_add_line(ds,
+                             "nothing is staged, because only HDF5 knows the offsets of "
+                             "values in a netCDF-4 file");
 }
 
 static int start_all(struct dataset *ds, int mode, bool create, struct driver **self)
@@ -229,12 +232,12 @@ static int start_all(struct dataset *ds, int mode, bool create, struct driver **
     m->created = create;
     m->parallel = ds->writable && ds->nprocs > 1;
     driver_stack(&m->base, &slots, NULL, ds);
-    m->base.likes_runs = false;
+    m->base.prefers_merged_runs = false;
     if (own == NC_NOERR) own = may_open(m, create, mode);
     int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR) {
         if (m != &spare) base_free(m);
-        return dataset_share_words_all(ds, err, own);
+        return dataset_share_message_all(ds, err, own);
     }
     own = m->parallel ? open_parallel_all(m, mode, create) : open_own(m, mode, create);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);
@@ -244,15 +247,15 @@ static int start_all(struct dataset *ds, int mode, bool create, struct driver **
         err = dataset_agree_all(ds, own, NULL, NULL, 0);
     }
     if (err != NC_NOERR) {
-        /* What only some have open they cannot close together. */
+        /* A file that only some processes have opened cannot be closed collectively. */
         if (opened || !m->parallel) (void)nc4_close(&m->file);
-        base_free(m->together);
+        base_free(m->filtered);
         base_free(m);
-        return dataset_share_words_all(ds, err, own);
+        return dataset_share_message_all(ds, err, own);
     }
     ds->netcdf4 = m->file.classic ? NC_FORMAT_NETCDF4_CLASSIC : NC_FORMAT_NETCDF4;
-    ds->left_out = m->file.left;
-    if (ds->rank == 0) tell_what_is_not(ds);
+    ds->omitted = m->file.omitted;
+    if (ds->rank == 0) report_unsupported(ds);
     *self = &m->base;
     return NC_NOERR;
 }

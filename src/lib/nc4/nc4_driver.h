@@ -1,28 +1,28 @@
-/* The driver of netCDF-4 datasets, at the bottom of their stacks.
+/* The driver for netCDF-4 datasets, at the bottom of their stack.
  *
- * A process that only reads opens the file for itself, with any netCDF-C, and so does one
- * that has the dataset alone. Several processes write through a netCDF-C and an HDF5 that
- * were made for this very MPI (nc_create_par); where there are none a create, or an open
- * for writing, is NC_ENOTBUILT. Values are converted here, and netCDF-C gets them in the
- * types of their variables.
+ * With any netCDF-C, each process opens the file independently if it only reads or is the
+ * dataset's only process. Several processes can write only if netCDF-C and HDF5 were
+ * built for the same MPI (nc_create_par). Otherwise creating a file, or opening it for
+ * writing, returns NC_ENOTBUILT. The driver converts values, and passes them to netCDF-C
+ * in their variables' types.
  *
- * Where several write, HDF5 wants some things done by all of them at once:
- * - definitions: all make the same calls, after enddef's agreement
- * - more records: the agreement of a put tells how many there are to be. Each record
- *   variable then gets as long by one collective write of a value of the last record, so
- *   that puts and gets go independently (nc4_extend_all). A put in independent mode
- *   cannot add records: NC_ECANTEXTEND
- * - variables with filters: rounds of collective calls; an agreement before each says
- *   which variable is next, and who has nothing of it moves nothing. In independent mode
- *   they cannot be accessed: NC_EINDEP
+ * When several processes write, HDF5 requires some operations to be collective:
+ * - Definitions: all processes make the same calls, after the agreement in enddef.
+ * - New records: the agreement in a put determines the number of records. Each record
+ *   variable is then extended by a collective write of one value in the last record, so
+ *   that puts and gets can be independent (nc4_extend_all). In independent mode a put
+ *   cannot add records: NC_ECANTEXTEND.
+ * - Variables with filters: rounds of collective calls. An agreement before each round
+ *   selects the variable. Processes without data for it transfer nothing. In independent
+ *   mode these variables cannot be accessed: NC_EINDEP.
  *
- * HDF5 locks its files: one that a process has open for writing cannot be opened by
- * others meanwhile, NC_EHDFERR (HDF5_USE_FILE_LOCKING=FALSE in the environment: it can
- * be, and what is read may be half-written). Values pass through 4 MiB a process, in each
- * call.
+ * HDF5 locks its files: if one process has a file open for writing, other programs cannot
+ * open it (NC_EHDFERR). With HDF5_USE_FILE_LOCKING=FALSE in the environment they can, but
+ * may then read incomplete data. Each process transfers values through a buffer of 4 MiB,
+ * which each call allocates.
  *
- * A redefinition that fails leaves what it has already done to the file (netCDF-C takes
- * nothing back), but for names and attributes, which get their old values. */
+ * A failed redefinition leaves the changes made so far in the file, because netCDF-C
+ * cannot undo them. Only names and attributes are restored. */
 #ifndef NC4_DRIVER_H
 #define NC4_DRIVER_H
 
@@ -32,18 +32,20 @@
 struct nc4 {
     struct driver base;
     struct nc4_file file;
-    bool created;     /* made by us, and no enddef has completed yet */
-    bool parallel;    /* open in all processes at once, to be written */
-    int64_t extended; /* records that all record variables are known to have */
-    bool *together;   /* of each variable: it has filters, and access is collective */
-    bool any_together;
+    bool created;     /* this job created the file, and no enddef has completed yet */
+    bool parallel;    /* the file is open in parallel, for writing */
+    int64_t extended; /* minimum number of records in each record variable */
+    bool *filtered;   /* for each variable, whether its filters require collective
+                       * access */
+    bool any_filtered;
 };
 
-/* Finds out how each variable is to be accessed, after the definitions have changed.
- * NC_ENOMEM. */
-int nc4_settle_access(struct nc4 *m);
+/* Determines how each variable is accessed. Must be called after the definitions have
+ * changed. NC_NOERR, NC_ENOMEM. */
+int nc4_set_access_modes(struct nc4 *m);
 
-/* All record variables have as many records; collective where the file is. Agreed. */
+/* Extends all record variables to `records` records. Collective if the file is open in
+ * parallel. All processes get the same result. */
 int nc4_extend_all(struct nc4 *m, int64_t records);
 
 int nc4_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,

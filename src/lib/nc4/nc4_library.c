@@ -28,10 +28,11 @@ static const char *const parallel_ones[] = {NCMPI_NETCDF4_PARALLEL, NULL};
 static const char *const parallel_ones[] = {NULL};
 #endif
 
-/* RTLD_DEEPBIND: its own PnetCDF and HDF5 serve it, whatever of these the program has.
- * Not with Open MPI: MPI_SUM, MPI_INFO_NULL and others are objects there, a program has
- * copies of those that it uses, and a library bound like that would see the originals,
- * which nobody initializes. The address sanitizer refuses such a library, too. */
+/* Returns the flags for dlopen. RTLD_DEEPBIND makes netCDF-C use its own PnetCDF and
+ * HDF5, even if the program contains others. It cannot be used with Open MPI, where
+ * MPI_SUM, MPI_INFO_NULL and others are objects that are copied into the program. A
+ * library bound in this way would use the originals, which are never initialized. The
+ * address sanitizer also rejects such a library. */
 static int flags(void)
 {
     int deep = 0;
@@ -55,7 +56,7 @@ static bool load_first(const char *const *names)
     return false;
 }
 
-/* A library that somebody names is the one that is taken, or none. */
+/* Loads a library. If the user or configure has named one, tries only that one. */
 static bool load_one(bool parallel)
 {
     const char *named = getenv("NCMPI_NETCDF4");
@@ -78,25 +79,27 @@ static int fill_table(void)
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         void *function = dlsym(library, entries[i].name);
         if (function == NULL)
-            return base_error_set(NC_ENOTBUILT,
-                                  "%s, loaded for netCDF-4 files, has no %s",
-                                  library_name, entries[i].name);
+            return base_error_set(
+                NC_ENOTBUILT,
+                "%s, which was loaded for netCDF-4 files, has no function %s",
+                library_name, entries[i].name);
         *(void **)((char *)&nc4_functions + entries[i].at) = function;
     }
     return NC_NOERR;
 }
 
-/* What fails is tried again by the next call: the environment may be another then. */
+/* Loads a library and its functions. After a failure, the next call tries again, because
+ * the environment may have changed. */
 static int load(bool parallel)
 {
     if (!load_one(parallel)) {
         const char *why = dlerror();
-        return base_error_set(NC_ENOTBUILT,
-                              "netCDF-4 files need netCDF-C, which was not found; "
-                              "install it (Debian: libnetcdf19, to write from several "
-                              "processes of Open MPI libnetcdf-mpi-19), or set "
-                              "NCMPI_NETCDF4 to its name: %s",
-                              why == NULL ? "no name" : why);
+        return base_error_set(
+            NC_ENOTBUILT,
+            "netCDF-4 files need netCDF-C, which was not found; install it (Debian: "
+            "libnetcdf19, or libnetcdf-mpi-19 to write from several processes of Open "
+            "MPI), or set NCMPI_NETCDF4 to its file name: %s",
+            why == NULL ? "no file name" : why);
     }
     int err = fill_table();
     if (err == NC_NOERR) return NC_NOERR;
@@ -108,9 +111,9 @@ static int load(bool parallel)
 static int load(bool parallel)
 {
     (void)parallel;
-    return base_error_set(NC_ENOTBUILT, "a netCDF-4 file: this library was configured "
-                                        "--without-netcdf4; or make a classic file of "
-                                        "it: nccopy -k cdf5");
+    return base_error_set(NC_ENOTBUILT, "a netCDF-4 file, but this library was "
+                                        "configured with --without-netcdf4; convert the "
+                                        "file to a classic one (nccopy -k cdf5)");
 }
 #endif
 
@@ -141,13 +144,13 @@ const char *nc4_name(void)
     return library_name;
 }
 
-/* HDF5 prints what goes wrong, once more in each thread, unless it is told not to. */
+/* Acquires the lock. Also disables HDF5's error messages, as each thread must. */
 void nc4_lock(void)
 {
-    static _Thread_local bool told;
+    static _Thread_local bool warned;
     pthread_mutex_lock(&calls);
-    if (told) return;
-    told = true;
+    if (warned) return;
+    warned = true;
     typedef int set_auto(int64_t stack, void *function, void *data);
     nc4_any_function f = nc4_find("H5Eset_auto2");
     if (f != NULL) (void)((set_auto *)f)(0, NULL, NULL);

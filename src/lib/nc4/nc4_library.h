@@ -1,11 +1,11 @@
-/* netCDF-C, loaded when it is first needed: a table of its functions. */
+/* Declares a table of netCDF-C's functions, which is loaded on first use. */
 #ifndef NC4_LIBRARY_H
 #define NC4_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Functions that all of its versions from 4.1 on have, and what they take. */
+/* Functions available in all versions since 4.1, with their parameters. */
 #define NC4_FUNCTIONS(X)                                                                 \
     X(nc_open, (const char *path, int mode, int *ncid))                                  \
     X(nc_create, (const char *path, int mode, int *ncid))                                \
@@ -48,26 +48,27 @@ extern struct nc4_functions {
     NC4_FUNCTIONS(NC4_FUNCTION)
 } nc4_functions;
 
-/* Calls one: nc4_call(nc_close, ncid). Never where nc4_load has failed. */
+/* Calls a function: nc4_call(nc_close, ncid). Requires a successful nc4_load. */
 #define nc4_call(name, ...) nc4_unlock((nc4_lock(), nc4_functions.name(__VA_ARGS__)))
 void nc4_lock(void);
 int nc4_unlock(int result);
 
-/* Loads netCDF-C, once for the process: the library that NCMPI_NETCDF4 in the environment
- * names, else the one that `configure --with-netcdf4=` did, else the first that there is
- * of those of Debian and others; of parallel ones the one for this MPI, where `parallel`
- * asks for it first. NC_ENOTBUILT, with words on what to install. */
+/* Loads netCDF-C, once per process: the library named by the environment variable
+ * NCMPI_NETCDF4, else the one named by `configure --with-netcdf4=`, else the first one
+ * found under the names that Debian and other distributions use. If `parallel`, prefers
+ * libraries built for this MPI. If there is none, returns NC_ENOTBUILT with a message
+ * that names the package to install. */
 int nc4_load(bool parallel);
 
-/* A function that only some of them have, by its name; NULL. And of another library, as
- * the loaded one would call it. */
+/* Returns a function that only some versions have, or NULL. Also finds functions in the
+ * libraries with which netCDF-C is linked. */
 typedef void (*nc4_any_function)(void);
 nc4_any_function nc4_find(const char *name);
 
-/* Was it, with its HDF5, made for the MPI that this program has? */
+/* Returns whether netCDF-C and its HDF5 were built for this program's MPI. */
 bool nc4_is_parallel(void);
 
-/* The name it was loaded by. */
+/* Returns the name by which the library was loaded. */
 const char *nc4_name(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* An open netCDF-4 file as a classic header, and its values. */
+/* Presents an open netCDF-4 file as a classic header, and transfers its values. */
 #include "nc4.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base_arena.h"
 #include "base_error.h"
-#include "base_hints_table.h"
+#include "hints_table.h"
 #include "base_mem.h"
 #include "conv.h"
 #include "nc4_library.h"
@@ -35,7 +35,7 @@ int nc4_opened(struct nc4_file *f, int err, int ncid, const char *what, const ch
     int format = 0;
     if (err != NC_NOERR) return nc4_error(err, what, path);
     f->ncid = ncid;
-    err = nc4_error(nc4_call(nc_inq_format, ncid, &format), "looking at", path);
+    err = nc4_error(nc4_call(nc_inq_format, ncid, &format), "examining", path);
     f->classic = format == NC_FORMAT_NETCDF4_CLASSIC;
     if (err == NC_NOERR && !f->classic && format != NC_FORMAT_NETCDF4)
         err = base_error_set(NC_ENOTNC4, "%s is not in HDF5 format", path);
@@ -65,41 +65,42 @@ int nc4_close(struct nc4_file *f)
     int err = f->ncid < 0 ? NC_NOERR : nc4_call(nc_close, f->ncid);
     base_free(f->ids);
     base_free(f->limitless);
-    base_free(f->left);
+    base_free(f->omitted);
     *f = (struct nc4_file){.ncid = -1};
     return nc4_error(err, "closing", "a netCDF-4 file");
 }
 
 /* ---- definitions ---- */
 
-/* What the root group has. */
+/* Kinds of objects in the root group, each with a list of ids. */
 enum { DIMS, UNLIMITED, VARS, GROUPS, LISTS };
 
-/* What is read, while it is. */
+/* State during the reading of definitions. */
 struct reading {
     struct nc4_file *f;
     struct cdf_header *h;
     int n[LISTS], *ids[LISTS];
-    int *to; /* of each dimension its id in the header; -1: none, or, until it has one,
-              * that it cannot be that of the records */
+    int *to; /* for each dimension, its id in the header; -1 if it is omitted or, before
+              * ids are assigned, cannot be the record dimension */
     struct base_arena arena;
 };
 
-/* A line for it: "variable v (string)". A group has no reason. */
-static int leave_out(struct nc4_file *f, const char *kind, const char *name,
-                     const char *why)
+/* Adds a line about an omitted object, "variable v (string)". `why` is NULL for
+ * groups. */
+static int add_omitted(struct nc4_file *f, const char *kind, const char *name,
+                       const char *why)
 {
-    size_t used = f->left == NULL ? 0 : strlen(f->left);
+    size_t used = f->omitted == NULL ? 0 : strlen(f->omitted);
     size_t more = strlen(kind) + strlen(name) + (why == NULL ? 0 : strlen(why)) + 6;
-    char *left = base_realloc(f->left, used + more);
+    char *left = base_realloc(f->omitted, used + more);
     if (left == NULL) return NC_ENOMEM;
-    f->left = left;
+    f->omitted = left;
     snprintf(left + used, more, why == NULL ? "%s %s\n" : "%s %s (%s)\n", kind, name,
              why);
     return NC_NOERR;
 }
 
-/* The place of an id in a list; -1. */
+/* Returns the index of an id in a list, or -1. */
 static int find_id(const struct reading *r, int list, int id)
 {
     if (id >= 0 && id < r->n[list] && r->ids[list][id] == id) return id;
@@ -113,7 +114,7 @@ static int root_dims(int ncid, int *n, int *ids)
     return nc4_functions.nc_inq_dimids(ncid, n, ids, 0);
 }
 
-/* Each first tells how many there are. */
+/* Reads all lists of ids. A function that is passed no list returns only the length. */
 static int list_all(struct reading *r)
 {
     int (*const inq[])(int, int *, int *) = {root_dims, nc4_functions.nc_inq_unlimdims,
@@ -135,15 +136,15 @@ static int list_all(struct reading *r)
     return all ? NC_NOERR : NC_ENOMEM;
 }
 
-/* Groups, which are left out, and which dimensions cannot be that of the records, as a
- * variable has them further in. */
-static int look_around(struct reading *r)
+/* Records that each group is omitted. Marks the dimensions that cannot be the record
+ * dimension because some variable uses them in a position other than the first. */
+static int check_groups_and_dims(struct reading *r)
 {
     int err = NC_NOERR, ndims, dimids[NC4_RANK];
     for (int i = 0; i < r->n[GROUPS] && err == NC_NOERR; i++) {
         char name[NC_MAX_NAME + 1] = "";
         err = nc4_call(nc_inq_grpname, r->ids[GROUPS][i], name);
-        if (err == NC_NOERR) err = leave_out(r->f, "group", name, NULL);
+        if (err == NC_NOERR) err = add_omitted(r->f, "group", name, NULL);
     }
     for (int i = 0; i < r->n[DIMS]; i++)
         r->to[i] = 0;
@@ -155,7 +156,7 @@ static int look_around(struct reading *r)
             if (at >= 0) r->to[at] = -1;
         }
     }
-    return nc4_error(err, "looking at the definitions of", "a file");
+    return nc4_error(err, "examining the definitions of", "a file");
 }
 
 static int read_dim(struct reading *r, int i)
@@ -168,21 +169,22 @@ static int read_dim(struct reading *r, int i)
     bool records = r->h->unlimited < 0 && r->to[i] == 0 && limitless;
     if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
     r->to[i] = -1;
-    if (length == 0 && !records) return leave_out(r->f, "dimension", name, "of length 0");
+    if (length == 0 && !records)
+        return add_omitted(r->f, "dimension", name, "of length 0");
     if (records) r->h->numrecs = (int64_t)length;
     r->f->limitless[r->f->nread++] = limitless;
     r->f->ids[r->f->ndims++] = id;
     return cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
 }
 
-/* What the classic model does not have; NULL: it has the type. */
-static const char *what_type(int type)
+/* Returns why the classic model does not support a type, or NULL if it does. */
+static const char *unsupported_reason(int type)
 {
     if (cdf_type_size(type) > 0) return NULL;
     return type == NC_STRING ? "string" : "user-defined type";
 }
 
-/* varid is the header's, or NC_GLOBAL. */
+/* Reads an attribute. `varid` is the id in the header, or NC_GLOBAL. */
 static int read_att(struct reading *r, int varid, const char *of, int number)
 {
     struct nc4_file *f = r->f;
@@ -193,19 +195,20 @@ static int read_att(struct reading *r, int varid, const char *of, int number)
     int err = nc4_call(nc_inq_attname, f->ncid, id, number, name);
     if (err == NC_NOERR) err = nc4_call(nc_inq_att, f->ncid, id, name, &type, &n);
     if (err != NC_NOERR) return nc4_error(err, "reading an attribute of", of);
-    if (what_type(type) != NULL) {
+    if (unsupported_reason(type) != NULL) {
         char whole[2 * NC_MAX_NAME + 2];
         snprintf(whole, sizeof whole, "%s:%s", of, name);
-        return leave_out(f, "attribute", whole, what_type(type));
+        return add_omitted(f, "attribute", whole, unsupported_reason(type));
     }
     err = cdf_put_att(r->h, varid, name, type, (int64_t)n, &values);
     if (err != NC_NOERR || n == 0) return err;
     err = nc4_call(nc_get_att, f->ncid, id, name, values);
-    conv_get_here(values, cdf_type_size(type), n);
+    conv_get_in_place(values, cdf_type_size(type), n);
     return nc4_error(err, "reading attribute", name);
 }
 
-/* The header's ids of a variable's dimensions; the name of one that was left out. */
+/* Replaces netCDF-C's ids of a variable's dimensions with those in the header. Returns
+ * the name of the first dimension that was omitted, or NULL. */
 static const char *map_dims(const struct reading *r, int ndims, int *dimids)
 {
     for (int k = 0; k < ndims; k++) {
@@ -224,9 +227,9 @@ static int read_variable(struct reading *r, int id)
     int err = nc4_call(nc_inq_var, f->ncid, id, name, &type, &ndims, dimids, &natts);
     if (err == NC_NOERR) err = nc4_call(nc_inq_var_fill, f->ncid, id, &no_fill, NULL);
     if (err != NC_NOERR) return nc4_error(err, "reading variable", name);
-    const char *why = what_type(type);
+    const char *why = unsupported_reason(type);
     if (why == NULL) why = map_dims(r, ndims, dimids);
-    if (why != NULL) return leave_out(f, "variable", name, why);
+    if (why != NULL) return add_omitted(f, "variable", name, why);
     err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
     if (err != NC_NOERR) return err;
     f->ids[f->ndims + f->nvars++] = id;
@@ -236,16 +239,16 @@ static int read_variable(struct reading *r, int id)
     return err;
 }
 
-/* Places as a program that creates the file is told, so that they are the same to the
- * next one. */
-static const struct cdf_room as_created = {.header_minfree = CDF_SOME_ROOM,
-                                           .fixed_align = BASE_FIXED_ALIGN,
-                                           .record_align = BASE_RECORD_ALIGN};
+/* The defaults for a new file, so that the offsets computed here match those in the
+ * program that created it. */
+static const struct cdf_padding as_created = {.header_minfree = CDF_DEFAULT_PADDING,
+                                              .fixed_align = HINTS_FIXED_ALIGN,
+                                              .record_align = HINTS_RECORD_ALIGN};
 
 static int read_all(struct reading *r)
 {
     int natts = 0, err = list_all(r);
-    if (err == NC_NOERR) err = look_around(r);
+    if (err == NC_NOERR) err = check_groups_and_dims(r);
     if (err == NC_NOERR)
         err = nc4_error(nc4_call(nc_inq_natts, r->f->ncid, &natts), "reading", "a file");
     for (int i = 0; i < r->n[DIMS] && err == NC_NOERR; i++)
@@ -263,7 +266,7 @@ int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
     cdf_init(h, 5);
     base_free(f->ids);
     base_free(f->limitless);
-    base_free(f->left);
+    base_free(f->omitted);
     *f = (struct nc4_file){.ncid = f->ncid, .classic = f->classic};
     int err = read_all(&r);
     base_arena_free(&r.arena);
@@ -291,9 +294,10 @@ static void make_place(struct place *p, int ndims, const int64_t *start,
     }
 }
 
-/* Where a box reaches beyond what was put, netCDF-C lines up what was, and puts the fill
- * values behind all of it: right for a box that reaches beyond in its first dimension. */
-int nc4_front(const struct nc4_file *f, const struct cdf_var *v)
+/* If a box extends beyond the data in the file, netCDF-C stores the existing values
+ * contiguously, followed by the fill values. The result is correct only if the first
+ * dimension is the only one in which the box extends beyond the data. */
+int nc4_count_leading_dims(const struct nc4_file *f, const struct cdf_var *v)
 {
     int i = v->ndims - 1;
     while (i > 0 && !nc4_is_limitless(f, v->dimids[i]))
@@ -301,7 +305,7 @@ int nc4_front(const struct nc4_file *f, const struct cdf_var *v)
     return i < 0 ? 0 : i;
 }
 
-/* Goes on to the next indices of the dimensions in front; false: there are none. */
+/* Advances to the next combination of leading indices. Returns false after the last. */
 static bool next_front(struct place *p, int nfront, const int64_t *start,
                        const int64_t *count)
 {
@@ -321,7 +325,7 @@ int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
     struct place p;
     char *to = external;
     make_place(&p, v->ndims, start, count, stride);
-    const int nfront = p.n == 0 ? 0 : nc4_front(f, v);
+    const int nfront = p.n == 0 ? 0 : nc4_count_leading_dims(f, v);
     size_t n = p.n;
     for (int i = 0; i < nfront; i++) {
         n /= p.count[i];
@@ -333,7 +337,7 @@ int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
         if (err != NC_NOERR) return nc4_error(err, "reading", v->name);
         to += n * (size_t)cdf_type_size(v->type);
     } while (next_front(&p, nfront, start, count));
-    conv_get_here(external, cdf_type_size(v->type), p.n);
+    conv_get_in_place(external, cdf_type_size(v->type), p.n);
     return NC_NOERR;
 }
 
@@ -344,7 +348,7 @@ int nc4_put(const struct nc4_file *f, const struct cdf_header *h, int varid,
     const struct cdf_var *v = &h->vars[varid];
     struct place p;
     make_place(&p, v->ndims, start, count, stride);
-    conv_get_here(external, cdf_type_size(v->type), p.n);
+    conv_get_in_place(external, cdf_type_size(v->type), p.n);
     return nc4_error(nc4_call(nc_put_vars, f->ncid, nc4_var(f, varid), p.start, p.count,
                               stride == NULL ? NULL : p.stride, external),
                      "writing", v->name);

@@ -1,4 +1,5 @@
-/* Values of netCDF-4 datasets: requests in pieces, each a call of netCDF-C. */
+/* Transfers the values of netCDF-4 datasets. Requests are divided into pieces, each of
+ * which is transferred by one call to nc4_get or nc4_put. */
 #include "access_runs.h"
 #include "access_values.h"
 #include "base_error.h"
@@ -6,29 +7,36 @@
 #include "nc4_driver.h"
 #include "nc4_library.h"
 
-enum { PIECE = 1 << 19, INDEPENDENT = 0, COLLECTIVE = 1 }; /* elements; netCDF-C's ways */
+enum {
+    PIECE = 1 << 19, /* maximum number of elements in a piece */
+    /* Access modes of netCDF-C: */
+    INDEPENDENT = 0,
+    COLLECTIVE = 1
+};
 
-/* Requests on their way, one after the other, in pieces. */
+/* Progress through a list of requests, piece by piece. */
 struct walk {
     struct nc4 *m;
     struct access_request *const *reqs;
-    int64_t n, at;       /* of the requests, and the one that it is in */
-    bool put, alone;     /* alone: in independent mode */
-    bool together;       /* only those of variables with filters; else only others */
-    bool begun;          /* what follows is of this request */
-    int64_t done, total; /* elements */
+    int64_t n, at;       /* number of requests, and index of the current one */
+    bool put, alone;     /* `alone` is set in independent mode */
+    bool filtered;       /* processes only variables with filters; otherwise only those
+                          * without filters */
+    bool begun;          /* the following members are valid for the current request */
+    int64_t done, total; /* number of elements transferred so far, and in total */
     struct access_values values;
-    struct access_runs runs; /* of a raw one */
-    int64_t run, left;       /* of one run: where it goes on in the layout, elements */
-    int64_t start[NC4_RANK], count[NC4_RANK], size; /* the piece, and its elements */
+    struct access_runs runs; /* runs of a raw request */
+    int64_t run, left;       /* rest of the current run: offset and number of elements */
+    int64_t start[NC4_RANK], count[NC4_RANK],
+        size; /* start and count of the piece, and its number of elements */
     unsigned char *buffer;
     int error, io;
 };
 
-/* From element e of a box on, n elements or as many as lie in a box again: where that is
- * and how large. Returns its elements; 0: there are none. */
-static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t *at,
-                   int64_t *count)
+/* Finds the largest box with at most n elements that starts at element e of a box. Sets
+ * its start and count. Returns the number of elements, which is 0 if none remain. */
+static int64_t largest_box(int ndims, const int64_t *box, int64_t e, int64_t n,
+                           int64_t *at, int64_t *count)
 {
     int64_t inner = 1, part;
     int d = ndims - 1;
@@ -48,19 +56,22 @@ static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t 
     return inner * count[d];
 }
 
-/* Of what all get together a piece has to be one call of netCDF-C's, and nc4_get makes
- * one for all indices of the dimensions in front. */
-static int64_t most_at_once(const struct walk *w, const struct cdf_var *v,
-                            const int64_t *box)
+/* Returns the maximum number of elements in a piece. In a collective get, a piece must be
+ * one call to netCDF-C, because all processes must make the same number of calls. nc4_get
+ * makes a call for each combination of leading indices, so the piece must not span
+ * several combinations. */
+static int64_t max_piece_size(const struct walk *w, const struct cdf_var *v,
+                              const int64_t *box)
 {
     int64_t n = 1;
-    if (!w->together || w->put) return PIECE;
-    for (int i = nc4_front(&w->m->file, v); i < v->ndims && n < PIECE; i++)
+    if (!w->filtered || w->put) return PIECE;
+    for (int i = nc4_count_leading_dims(&w->m->file, v); i < v->ndims && n < PIECE; i++)
         n *= box[i];
     return n < PIECE ? n : PIECE;
 }
 
-/* The next piece of a raw request; its runs are bytes of the layout. */
+/* Finds the next piece of a raw request, whose runs are byte ranges in the header's
+ * virtual CDF-5 layout (see nc4.h). */
 static bool next_of_run(struct walk *w, const struct cdf_var *v)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
@@ -75,10 +86,10 @@ static bool next_of_run(struct walk *w, const struct cdf_var *v)
     int64_t e = (w->run - rec * h->record_size) / xsize;
     for (int i = 0; i < v->ndims; i++)
         box[i] = v->is_record && i == 0 ? 1 : v->shape[i];
-    int64_t n = most_at_once(w, v, box);
+    int64_t n = max_piece_size(w, v, box);
     if (n > w->left) n = w->left;
     if (n > v->nelems - e) n = v->nelems - e;
-    w->size = cut(v->ndims, box, e, n, w->start, w->count);
+    w->size = largest_box(v->ndims, box, e, n, w->start, w->count);
     if (v->is_record) w->start[0] = rec;
     w->run += w->size * xsize;
     w->left -= w->size;
@@ -92,28 +103,31 @@ static bool cut_piece(struct walk *w, const struct access_request *r)
     if (left == 0) return false;
     if (r->raw) return next_of_run(w, v);
     const int64_t *stride = access_stride(r, v->ndims), *start = access_start(r);
-    const int64_t *box = access_count(r, v->ndims), most = most_at_once(w, v, box);
-    w->size = cut(v->ndims, box, w->done, left < most ? left : most, w->start, w->count);
+    const int64_t *box = access_count(r, v->ndims), most = max_piece_size(w, v, box);
+    w->size = largest_box(v->ndims, box, w->done, left < most ? left : most, w->start,
+                          w->count);
     for (int i = 0; i < v->ndims; i++)
         w->start[i] = start[i] + w->start[i] * (stride == NULL ? 1 : stride[i]);
     return w->size > 0;
 }
 
-/* What HDF5 does not do for one process alone. */
+/* In independent mode, rejects requests that HDF5 can perform only collectively. */
 static int refuse(const struct walk *w, const struct access_request *r)
 {
     const struct nc4 *m = w->m;
     const struct cdf_header *h = &m->base.ds->header;
     if (!w->alone || !m->parallel) return NC_NOERR;
-    if (m->together[r->varid])
-        return base_error_set(NC_EINDEP,
-                              "%s is compressed: several processes that write "
-                              "a netCDF-4 file access it collectively",
-                              h->vars[r->varid].name);
+    if (m->filtered[r->varid])
+        return base_error_set(
+            NC_EINDEP,
+            "%s is compressed: if several processes write to a netCDF-4 file, they must "
+            "access compressed variables collectively",
+            h->vars[r->varid].name);
     if (w->put && access_records(h, r) > m->extended)
-        return base_error_set(NC_ECANTEXTEND,
-                              "%s: records are added to a netCDF-4 file collectively",
-                              h->vars[r->varid].name);
+        return base_error_set(
+            NC_ECANTEXTEND,
+            "%s: records can be added to a netCDF-4 file only collectively",
+            h->vars[r->varid].name);
     return NC_NOERR;
 }
 
@@ -130,24 +144,24 @@ static void open_request(struct walk *w, struct access_request *r)
         if (err != NC_NOERR) access_values_end(&w->values);
     }
     w->begun = err == NC_NOERR;
-    access_blame(r, err);
+    access_set_status(r, err);
 }
 
-static void shut_request(struct walk *w)
+static void end_request(struct walk *w)
 {
     struct access_request *r = w->reqs[w->at++];
     if (w->begun) access_values_end(&w->values);
     if (w->begun && r->raw) access_runs_end(&w->runs);
     w->begun = false;
-    w->error = base_error_worse(w->error, r->status);
+    w->error = base_error_merge(w->error, r->status);
 }
 
-/* Goes to the next piece; false: there is none. */
+/* Advances to the next piece. Returns false if there is none. */
 static bool find_piece(struct walk *w)
 {
-    for (; w->at < w->n; shut_request(w)) {
+    for (; w->at < w->n; end_request(w)) {
         struct access_request *r = w->reqs[w->at];
-        if (w->m->together[r->varid] != w->together) continue;
+        if (w->m->filtered[r->varid] != w->filtered) continue;
         if (!w->begun) open_request(w, r);
         bool well = r->status == NC_NOERR || r->status == NC_ERANGE;
         if (w->begun && well && cut_piece(w, r)) return true;
@@ -155,7 +169,7 @@ static bool find_piece(struct walk *w)
     return false;
 }
 
-static void carry_piece(struct walk *w)
+static void transfer_piece(struct walk *w)
 {
     struct access_request *r = w->reqs[w->at];
     const struct cdf_header *h = &w->m->base.ds->header;
@@ -170,35 +184,36 @@ static void carry_piece(struct walk *w)
     }
     w->done += w->size;
     w->m->base.ds->stats.runs++;
-    access_blame(r, err);
+    access_set_status(r, err);
     if (err != NC_NOERR) w->io = err;
 }
 
-static void carry_independently(struct walk *w)
+static void transfer_independently(struct walk *w)
 {
     w->at = 0;
     while (find_piece(w))
-        carry_piece(w);
+        transfer_piece(w);
 }
 
-/* Of those that have something the one with the least variable goes on, with all others
- * of the same one. */
-static void carry_together_all(struct walk *w)
+/* Transfers variables with filters in rounds. Each round selects the lowest variable id
+ * for which any process still has pieces. Processes with a piece of that variable
+ * transfer it. The others transfer nothing. */
+static void transfer_filtered_all(struct walk *w)
 {
     static const int64_t nothing[NC4_RANK];
     struct nc4 *m = w->m;
     struct dataset *ds = m->base.ds;
     const int64_t none = -(int64_t)ds->header.nvars;
     w->at = 0;
-    w->together = true;
+    w->filtered = true;
     for (bool has = find_piece(w);;) {
         int64_t mine = has ? -(int64_t)w->reqs[w->at]->varid : none, next = mine;
         int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &next, 1);
-        w->error = base_error_worse(w->error, failed);
+        w->error = base_error_merge(w->error, failed);
         if (err != NC_NOERR || next == none) return;
         unsigned char no_value[8];
         if (mine == next) {
-            carry_piece(w);
+            transfer_piece(w);
             has = find_piece(w);
         } else if (w->put) {
             (void)nc4_put(&m->file, &ds->header, (int)-next, nothing, nothing, NULL,
@@ -210,7 +225,7 @@ static void carry_together_all(struct walk *w)
     }
 }
 
-/* ---- lengths, and ways ---- */
+/* ---- number of records, and access modes ---- */
 
 typedef int par_access(int ncid, int varid, int how);
 
@@ -221,22 +236,23 @@ static int set_access(const struct nc4 *m, int varid, int how)
     return nc4_unlock(((par_access *)f)(m->file.ncid, nc4_var(&m->file, varid), how));
 }
 
-int nc4_settle_access(struct nc4 *m)
+int nc4_set_access_modes(struct nc4 *m)
 {
     size_t n = (size_t)m->base.ds->header.nvars;
-    bool *together = base_realloc(m->together, n + 1);
-    if (together == NULL) return NC_ENOMEM;
-    m->together = together;
-    m->any_together = false;
+    bool *filtered = base_realloc(m->filtered, n + 1);
+    if (filtered == NULL) return NC_ENOMEM;
+    m->filtered = filtered;
+    m->any_filtered = false;
     for (int id = 0; id < (int)n; id++) {
-        together[id] = m->parallel && set_access(m, id, INDEPENDENT) != NC_NOERR &&
+        filtered[id] = m->parallel && set_access(m, id, INDEPENDENT) != NC_NOERR &&
                        set_access(m, id, COLLECTIVE) == NC_NOERR;
-        m->any_together |= together[id];
+        m->any_filtered |= filtered[id];
     }
     return NC_NOERR;
 }
 
-/* Process 0 writes a value of the last record: the one that is there, if it is. */
+/* Extends a variable: process 0 writes one value in the last record. If the record
+ * already exists, process 0 rewrites the current value. */
 static int extend_var_all(struct nc4 *m, int varid, int64_t records, bool there)
 {
     const struct cdf_header *h = &m->base.ds->header;
@@ -253,7 +269,7 @@ static int extend_var_all(struct nc4 *m, int varid, int64_t records, bool there)
         nc4_error(set_access(m, varid, COLLECTIVE), "extending", h->vars[varid].name);
     int got = there ? nc4_get(f, h, varid, start, count, NULL, value) : NC_NOERR;
     int put = nc4_put(f, h, varid, start, count, NULL, value);
-    if (!m->together[varid]) (void)set_access(m, varid, INDEPENDENT);
+    if (!m->filtered[varid]) (void)set_access(m, varid, INDEPENDENT);
     return err != NC_NOERR ? err : got != NC_NOERR ? got : put;
 }
 
@@ -264,14 +280,14 @@ int nc4_extend_all(struct nc4 *m, int64_t records)
     if (!m->parallel || records <= m->extended) return NC_NOERR;
     int err = nc4_error(nc4_call(nc_inq_dim, m->file.ncid,
                                  nc4_dim(&m->file, h->unlimited), NULL, &length),
-                        "looking at", "the records");
+                        "examining", "the records");
     for (int id = 0; id < h->nvars; id++) {
         if (!h->vars[id].is_record) continue;
         int own = extend_var_all(m, id, records, (int64_t)length >= records);
         if (err == NC_NOERR) err = own;
     }
     m->extended = records;
-    /* What process 0 wrote must not come after what others put in the same place. */
+    /* Wait for all processes, because the value must not overwrite later puts. */
     return dataset_agree_all(m->base.ds, err, NULL, NULL, 0);
 }
 
@@ -288,64 +304,64 @@ static int64_t records_put(const struct cdf_header *h, const struct walk *w)
     return most;
 }
 
-static int carry_all(struct walk *w)
+static int run_walk_all(struct walk *w)
 {
     struct nc4 *m = w->m;
     struct dataset *ds = m->base.ds;
     int64_t records = records_put(&ds->header, w);
-    if (ds->held > records) records = ds->held;
+    if (ds->numrecs_seen > records) records = ds->numrecs_seen;
     int failed;
     (void)dataset_agree_all(ds, w->error, &failed, &records, 1);
-    w->error = base_error_worse(w->error, failed);
+    w->error = base_error_merge(w->error, failed);
     int extended = w->put ? nc4_extend_all(m, records) : NC_NOERR;
-    carry_independently(w);
-    if (m->any_together) carry_together_all(w);
+    transfer_independently(w);
+    if (m->any_filtered) transfer_filtered_all(w);
     if (extended != NC_NOERR) w->io = extended;
     if (!m->parallel) records = records_put(&ds->header, w);
-    dataset_hold_records(ds, records);
+    dataset_raise_records(ds, records);
     ds->stats.calls_direct++;
     base_free(w->buffer);
-    w->error = base_error_worse(w->error, w->io);
-    dataset_owe(ds, w->io);
+    w->error = base_error_merge(w->error, w->io);
+    dataset_defer_error(ds, w->io);
     if (!ds->safe_mode) return w->error;
-    int told = dataset_is_own(w->error) ? NC_NOERR : w->error;
-    int worst = dataset_agree_all(ds, told, &failed, NULL, 0);
+    int common_error = dataset_is_local_error(w->error) ? NC_NOERR : w->error;
+    int worst = dataset_agree_all(ds, common_error, &failed, NULL, 0);
     if (worst == NC_NOERR) worst = failed;
     return worst != NC_NOERR ? worst : w->error;
 }
 
-static int carry_alone(struct walk *w)
+static int run_walk_alone(struct walk *w)
 {
     struct dataset *ds = w->m->base.ds;
     w->alone = true;
-    carry_independently(w);
-    dataset_hold_records(ds, records_put(&ds->header, w));
+    transfer_independently(w);
+    dataset_raise_records(ds, records_put(&ds->header, w));
     ds->stats.calls_independent++;
     base_free(w->buffer);
-    return base_error_worse(w->error, w->io);
+    return base_error_merge(w->error, w->io);
 }
 
 int nc4_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                 int error)
 {
-    return carry_all(&(struct walk){
+    return run_walk_all(&(struct walk){
         .m = (struct nc4 *)self, .reqs = reqs, .n = n, .put = true, .error = error});
 }
 
 int nc4_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                 int error)
 {
-    return carry_all(
+    return run_walk_all(
         &(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n, .error = error});
 }
 
 int nc4_put_alone(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    return carry_alone(
+    return run_walk_alone(
         &(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n, .put = true});
 }
 
 int nc4_get_alone(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    return carry_alone(&(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n});
+    return run_walk_alone(&(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n});
 }

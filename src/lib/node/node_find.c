@@ -1,10 +1,13 @@
-/* Which processes of a dataset run on this node. */
+/* Finds a dataset's processes that run on this node, and counts references to them.
+ * MPI_Comm_split_type finds the processes; nc_node_procs may divide them further. If some
+ * process lacks an object, the others abandon theirs (node_abandon) instead of freeing
+ * it, because freeing is collective. */
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "node.h"
 
-/* Parts of a node as if they were several. All have it, or nobody. */
+/* Divides a node as if it were several. Either all processes get a part or none does. */
 static int divide_node_all(struct dataset *ds, MPI_Comm *node, int mpi)
 {
     MPI_Comm whole = *node;
@@ -12,13 +15,13 @@ static int divide_node_all(struct dataset *ds, MPI_Comm *node, int mpi)
     int rank = 0, err = dataset_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
     *node = MPI_COMM_NULL;
     if (err != NC_NOERR || lacking)
-        return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "dividing a node");
+        return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "splitting a node");
     int ranked = MPI_Comm_rank(whole, &rank);
     mpi = MPI_Comm_split(whole, (int)(rank / ds->hints.node_procs), rank, node);
     if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
     int freed = MPI_Comm_free(&whole);
     if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
-    return base_mpi_error(mpi, NC_EMPI, "dividing a node");
+    return base_mpi_error(mpi, NC_EMPI, "splitting a node");
 }
 
 static int split_all(struct dataset *ds, MPI_Comm *comm)
@@ -42,9 +45,9 @@ struct node *node_new(void)
 {
     struct node *n = base_calloc(1, sizeof *n);
     if (n == NULL) return NULL;
-    base_mem_set_aside(n, true); /* it may outlive all datasets */
+    base_mem_exclude(n, true); /* may outlive all datasets */
     n->comm = MPI_COMM_NULL;
-    n->holders = 1;
+    n->references = 1;
     return n;
 }
 
@@ -54,7 +57,7 @@ struct node *node_find_all(struct dataset *ds, int *error, int64_t *lacking)
     MPI_Comm comm;
     *error = NC_NOERR;
     *lacking = 0;
-    if (n != NULL && n->found) return node_hold(n);
+    if (n != NULL && n->found) return node_retain(n);
     *error = split_all(ds, &comm);
     if (*error == NC_NOERR && comm == MPI_COMM_NULL) *error = NC_EMPI;
     if (*error == NC_NOERR && n == NULL) *error = NC_ENOMEM;
@@ -63,38 +66,39 @@ struct node *node_find_all(struct dataset *ds, int *error, int64_t *lacking)
     n->comm = comm;
     n->found = true;
     if (*error == NC_NOERR) *error = describe_node(n);
-    return node_hold(n);
+    return node_retain(n);
 }
 
-/* What other processes lack cannot be freed by this one: the communicator is given up. */
-void node_lose(struct dataset *ds)
+/* Abandons the node. Freeing is collective, so a communicator that other processes lack
+ * cannot be freed. */
+void node_abandon(struct dataset *ds)
 {
     struct node *n = ds->node;
     if (n == NULL || !n->found) return;
     n->comm = MPI_COMM_NULL;
     n->found = false;
-    n->holders--;
+    n->references--;
 }
 
-struct node *node_hold(struct node *n)
+struct node *node_retain(struct node *n)
 {
-    if (n != NULL) n->holders++;
+    if (n != NULL) n->references++;
     return n;
 }
 
-/* Nobody can be told of a failure here, nor does anything hang on it. */
+/* Errors here cannot be reported, and have no consequences. */
 void node_release_all(struct node *n)
 {
-    if (n == NULL || --n->holders > 0) return;
+    if (n == NULL || --n->references > 0) return;
     if (n->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&n->comm);
     base_free(n);
 }
 
-void node_take_over(struct dataset *ds, struct node *n)
+void node_assign(struct dataset *ds, struct node *n)
 {
     if (ds->node != NULL && ds->node->found) return;
     base_free(ds->node);
-    ds->node = node_hold(n);
+    ds->node = node_retain(n);
 }
 
 void node_leave_all(struct dataset *ds)

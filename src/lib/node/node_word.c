@@ -1,4 +1,6 @@
-/* Words in shared memory, and waiting for them. */
+/* Waits for words in shared memory to change: polls first, then sleeps on a futex (or, on
+ * systems other than Linux, yields the processor). node.h explains why no wake-up is
+ * lost. */
 #include "node.h"
 
 #include <limits.h>
@@ -17,7 +19,7 @@ int node_spins(int nprocs)
     return sysconf(_SC_NPROCESSORS_ONLN) < nprocs ? FEW : MANY;
 }
 
-/* Sleeps while the word is `old`; may return early. */
+/* Sleeps while the word equals `old`. May return early. */
 static void sleep_on(atomic_uint *word, unsigned old)
 {
 #ifdef __linux__
@@ -65,10 +67,10 @@ void node_word_await(struct node_word *w, unsigned value)
 void node_arrive(struct node_counter *c)
 {
     unsigned value = atomic_fetch_add(&c->word->value, 1) + 1;
-    if ((value - c->since) % (unsigned)c->all == 0) wake_sleepers(c->word);
+    if ((value - c->since) % (unsigned)c->expected == 0) wake_sleepers(c->word);
 }
 
-/* Counts wrap around; those waited for are near. */
+/* Compares counts that wrap around. Their differences are far below 2^31. */
 static bool reached(unsigned count, unsigned due)
 {
     return (int)(count - due) >= 0;
@@ -77,7 +79,7 @@ static bool reached(unsigned count, unsigned due)
 void node_await(const struct node_counter *c, int64_t times)
 {
     struct node_word *w = c->word;
-    unsigned due = c->since + (unsigned)(times * c->all), count;
+    unsigned due = c->since + (unsigned)(times * c->expected), count;
     for (int i = 0; i < c->spins; i++)
         if (reached(atomic_load_explicit(&w->value, memory_order_acquire), due)) return;
     atomic_fetch_add(&w->sleepers, 1);
@@ -86,14 +88,14 @@ void node_await(const struct node_counter *c, int64_t times)
     atomic_fetch_sub(&w->sleepers, 1);
 }
 
-void node_settle(struct node_counter *c, int64_t times)
+void node_end_call(struct node_counter *c, int64_t times)
 {
-    c->since += (unsigned)(times * c->all);
+    c->since += (unsigned)(times * c->expected);
 }
 
-void node_meet_all(struct node_counter *c)
+void node_barrier_all(struct node_counter *c)
 {
     node_arrive(c);
     node_await(c, 1);
-    node_settle(c, 1);
+    node_end_call(c, 1);
 }

@@ -1,4 +1,6 @@
-/* Building regions: every constructor leaves the simplest tree it can see. */
+/* Builds and queries regions. Every constructor reduces its result to the simplest tree
+ * that it can recognize: it drops loops of one iteration, merges contiguous loops and
+ * blocks, and replaces evenly spaced equal parts by a loop. */
 #include "region_tree.h"
 
 #include <string.h>
@@ -15,7 +17,8 @@ static struct region *new_node(enum region_kind kind, int room)
     return r;
 }
 
-/* A block in a node with room for loops; NULL too if it ends beyond all numbers. */
+/* Creates a block in a tree node that has space for loops. Returns NULL if out of memory
+ * or if the end of the block overflows. */
 static struct region *new_block(int64_t offset, int64_t length, int room)
 {
     int64_t end;
@@ -35,7 +38,7 @@ struct region *region_block(int64_t offset, int64_t length)
     return new_block(offset, length, 0);
 }
 
-/* Puts one more loop around r, which has room for it; false on overflow. */
+/* Adds an outer loop to r, which has space for it. Returns false on overflow. */
 static bool add_loop(struct region *r, int64_t count, int64_t stride)
 {
     int64_t span;
@@ -63,7 +66,7 @@ static bool add_loop(struct region *r, int64_t count, int64_t stride)
     return true;
 }
 
-/* Gives back the room for loops that merging left unused. */
+/* Frees the space for loops that merging left unused. */
 static struct region *shrink_region(struct region *r)
 {
     size_t size = sizeof *r + (size_t)r->nloops * sizeof(struct region_loop);
@@ -71,8 +74,7 @@ static struct region *shrink_region(struct region *r)
     return smaller == NULL ? r : smaller;
 }
 
-/* Marks how many bytes lie before the entries of a list. Not to have them costs time
- * only, when a cursor seeks. */
+/* Stores the byte count before some entries of a list. Without it, seeking is slower. */
 static void mark_entries(struct region *r)
 {
     r->marks = NULL;
@@ -86,7 +88,7 @@ static void mark_entries(struct region *r)
     }
 }
 
-/* 1: some count is 0, 0: none is, -1: one is negative. */
+/* Returns -1 if any count is negative, else 1 if any count is 0, else 0. */
 static int any_zero(int ndims, const int64_t *count)
 {
     int zero = 0;
@@ -113,8 +115,8 @@ struct region *region_loops(int64_t offset, int ndims, const int64_t *count,
     return shrink_region(r);
 }
 
-/* Adds dimension k of a slab, whose neighbours are `step` bytes apart. A stride is
- * without meaning where only one element is taken, and may be anything there. */
+/* Adds a dimension to a slab; neighbouring elements along it are `step` bytes apart. If
+ * the dimension has only one element, the stride is ignored and may have any value. */
 static bool add_dimension(struct region *r, int64_t start, int64_t count, int64_t stride,
                           int64_t step)
 {
@@ -165,8 +167,8 @@ struct region *region_repeat(struct region *child, int64_t count, int64_t stride
 
 /* ---- blocks ---- */
 
-/* Enters a block behind the m there are, joined to the last if it continues it;
- * returns how many there are then, or -1 on overflow or a negative length. */
+/* Appends a block to m blocks, or extends the last one if it is contiguous. Returns the
+ * new number of blocks, or -1 on overflow or a negative length. */
 static int64_t enter_block(struct region_extent *to, int64_t m, int64_t offset,
                            int64_t length)
 {
@@ -180,8 +182,9 @@ static int64_t enter_block(struct region_extent *to, int64_t m, int64_t offset,
     return m + 1;
 }
 
-/* True if the m > 1 blocks are of one length and evenly apart. */
-static bool even_blocks(const struct region_extent *b, int64_t m, int64_t *stride)
+/* Returns whether the m > 1 blocks have equal lengths and are evenly spaced, and sets
+ * *stride to the distance between them. */
+static bool are_blocks_even(const struct region_extent *b, int64_t m, int64_t *stride)
 {
     if (__builtin_sub_overflow(b[1].offset, b[0].offset, stride)) return false;
     for (int64_t i = 1; i < m; i++) {
@@ -219,7 +222,7 @@ struct region *region_of_extents(struct region_extent *b, int64_t m)
 {
     struct region *r = NULL;
     int64_t stride = 0;
-    if (m > 1 && !even_blocks(b, m, &stride)) {
+    if (m > 1 && !are_blocks_even(b, m, &stride)) {
         r = uneven_blocks(b, m);
         if (r == NULL) base_free(b);
         return r;
@@ -270,8 +273,9 @@ static bool same_shape(const struct region *a, const struct region *b)
     return true;
 }
 
-/* True if the m > 1 regions are the same but for even steps between them. */
-static bool even_children(struct region *const *kids, int64_t m, int64_t *stride)
+/* Returns whether the m > 1 regions are equal and evenly spaced, and sets *stride to the
+ * distance between them. */
+static bool are_children_even(struct region *const *kids, int64_t m, int64_t *stride)
 {
     if (__builtin_sub_overflow(kids[1]->offset, kids[0]->offset, stride)) return false;
     for (int64_t i = 1; i < m; i++) {
@@ -293,7 +297,7 @@ static bool is_blocks(const struct region *r)
     return r->nloops == 0 && r->kind != REGION_LIST;
 }
 
-/* Makes `last` one block with r, if r is a block that continues it. */
+/* Extends `last` by r if both are blocks and r continues it. */
 static bool join_blocks(struct region *last, const struct region *r)
 {
     int64_t whole;
@@ -304,9 +308,8 @@ static bool join_blocks(struct region *last, const struct region *r)
     return true;
 }
 
-/* Frees the empty ones, joins each block to the one it continues; returns how many
- * are left. */
-static int64_t tidy_children(struct region **kids, int64_t n)
+/* Frees empty children and joins contiguous blocks. Returns the remaining child count. */
+static int64_t merge_children(struct region **kids, int64_t n)
 {
     int64_t m = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -318,7 +321,7 @@ static int64_t tidy_children(struct region **kids, int64_t n)
     return m;
 }
 
-/* Blocks and lists of blocks, as one list of blocks. Takes over kids. */
+/* Joins blocks and lists of blocks into one list of blocks. Takes ownership of `kids`. */
 static struct region *join_plain(struct region **kids, int64_t m)
 {
     int64_t total = 0;
@@ -362,7 +365,7 @@ static struct region *uneven_list(struct region **kids, int64_t m)
     return r;
 }
 
-/* The region of m children, tidied. Takes over kids. */
+/* Makes a region from m tidied children. Takes ownership of `kids`. */
 static struct region *of_children(struct region **kids, int64_t m)
 {
     bool all_plain = true;
@@ -371,7 +374,7 @@ static struct region *of_children(struct region **kids, int64_t m)
     if (m > 1 && all_plain) return join_plain(kids, m);
 
     int64_t stride = 0;
-    if (m > 1 && !even_children(kids, m, &stride)) {
+    if (m > 1 && !are_children_even(kids, m, &stride)) {
         struct region *r = uneven_list(kids, m);
         if (r == NULL) free_children(kids, m);
         return r;
@@ -392,7 +395,7 @@ struct region *region_list(int64_t n, const int64_t *displ, struct region **chil
         good = good && children[i] != NULL && region_shift(children[i], displ[i]);
         if (kids != NULL) kids[i] = children[i];
     }
-    if (good) return of_children(kids, tidy_children(kids, n));
+    if (good) return of_children(kids, merge_children(kids, n));
     for (int64_t i = 0; i < n; i++)
         region_free(children[i]);
     base_free(kids);
@@ -420,7 +423,7 @@ static bool clone_body(struct region *copy, const struct region *r)
         if (copy->blocks == NULL) return false;
         memcpy(copy->blocks, r->blocks, (size_t)r->n * sizeof r->blocks[0]);
     } else if (r->kind == REGION_LIST) {
-        copy->n = 0; /* as far as filled, should the next lines fail */
+        copy->n = 0; /* number of valid children, in case a clone fails */
         copy->children = base_malloc((size_t)r->n * sizeof(struct region *));
         while (copy->children != NULL && copy->n < r->n) {
             struct region *child = region_clone(r->children[copy->n]);
@@ -454,7 +457,7 @@ void region_free(struct region *r)
     base_free(r);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int64_t region_bytes(const struct region *r)
 {
@@ -474,7 +477,7 @@ bool region_is_block(const struct region *r, int64_t *offset)
     return true;
 }
 
-/* Cannot overflow: there are no more runs than bytes. */
+/* The product cannot overflow, because there are no more runs than bytes. */
 int64_t region_runs(const struct region *r)
 {
     int64_t runs = r->n;
@@ -488,16 +491,16 @@ int64_t region_runs(const struct region *r)
     return runs;
 }
 
-/* Every offset, length and stride of the tree: what divides them all divides each run's
- * place. */
-static uint64_t places(const struct region *r)
+/* Returns the bitwise OR of all offsets, lengths and strides of the tree. A power of two
+ * that divides the result divides the start and end of every run. */
+static uint64_t or_of_offsets(const struct region *r)
 {
     uint64_t all = (uint64_t)r->offset;
     if (r->kind == REGION_BLOCK) all |= (uint64_t)r->length;
     for (int64_t i = 0; r->kind == REGION_BLOCKS && i < r->n; i++)
         all |= (uint64_t)(r->blocks[i].offset | r->blocks[i].length);
     for (int64_t i = 0; r->kind == REGION_LIST && i < r->n; i++)
-        all |= places(r->children[i]);
+        all |= or_of_offsets(r->children[i]);
     for (int k = 0; k < r->nloops; k++)
         all |= (uint64_t)r->loops[k].stride;
     return all;
@@ -505,11 +508,11 @@ static uint64_t places(const struct region *r)
 
 int region_grain(const struct region *r)
 {
-    uint64_t all = places(r);
+    uint64_t all = or_of_offsets(r);
     return all == 0 ? 62 : __builtin_ctzll(all);
 }
 
-/* Does the body go upwards? *high becomes its end, *low where it begins. */
+/* Returns whether the body ascends, and sets *low and *high to its bounds. */
 static bool body_ascends(const struct region *r, int64_t *low, int64_t *high)
 {
     *low = *high = 0;

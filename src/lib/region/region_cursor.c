@@ -1,5 +1,7 @@
-/* Walking a region: a stack with one frame a node on the way down, an odometer in
- * each. The innermost loop of a block is never turned: it is the strip. */
+/* Traverses a region. A cursor is a stack with one frame for each node on the path down
+ * the tree. Each frame counts the iterations of its node's loops like an odometer. The
+ * innermost loop of a block is never counted: it becomes the strip. Seeking computes the
+ * counters directly. */
 #include "region_tree.h"
 
 #include <string.h>
@@ -8,29 +10,31 @@
 
 struct frame {
     const struct region *r;
-    int64_t base;   /* where the body's current instance is */
-    int64_t item;   /* the current block or child */
-    int64_t *index; /* of each of the node's loops; all 0 before and after its walk */
+    int64_t base;   /* offset of the body's current instance */
+    int64_t item;   /* index of the current block or child */
+    int64_t *index; /* iteration of each loop; all are 0 before and after the traversal */
 };
 
-/* What is left of the current strip. Not in the order of struct region_strip: copied as
- * vectors, what was just stored as words could not be loaded before it reached the
- * cache, which costs more than all else here. */
+/* The rest of the current strip. The order of its members deliberately differs from that
+ * of struct region_strip: if the compiler copied the members as vectors, loads of words
+ * that were just stored would stall, which would cost more than everything else here. */
 struct rest {
     int64_t length, stride;
-    int64_t taken; /* bytes of the first run already handed out */
-    int64_t count; /* 0: none */
+    int64_t taken; /* number of bytes already returned from the first run */
+    int64_t count; /* 0 if none */
     int64_t offset;
 };
 
 struct region_cursor {
     struct rest left;
-    int top;               /* the current frame; -1: at the end */
-    struct frame frames[]; /* the region's first; then the counters of all loops */
+    int top;               /* index of the current frame; -1 at the end */
+    struct frame frames[]; /* the region's own frame first; the frames are followed by the
+                            * counters of all loops */
 };
 
-/* Steps to the body's next instance; loops below `from` are not the odometer's. */
-static bool turn_frame(struct frame *f, int from)
+/* Moves to the body's next instance without changing loops below `from`. Returns false at
+ * the end. */
+static bool advance_instance(struct frame *f, int from)
 {
     const struct region *r = f->r;
     for (int k = from; k < r->nloops; k++) {
@@ -45,7 +49,8 @@ static bool turn_frame(struct frame *f, int from)
     return false;
 }
 
-/* Goes down from the top frame's current item, a child; returns the child's frame. */
+/* Pushes and returns a frame for the top frame's current item, which is a child
+ * region. */
 static struct frame *enter_child(struct region_cursor *c)
 {
     struct frame *f = &c->frames[c->top++];
@@ -55,7 +60,7 @@ static struct frame *enter_child(struct region_cursor *c)
     return f + 1;
 }
 
-/* Goes down from the top frame's current item to a block, and takes up its strip. */
+/* Descends from the top frame's current item to a block and loads its strip. */
 static void descend(struct region_cursor *c)
 {
     const struct frame *f = &c->frames[c->top];
@@ -77,7 +82,7 @@ static void descend(struct region_cursor *c)
     }
 }
 
-/* Takes up the next strip; false at the end. */
+/* Loads the next strip. Returns false at the end. */
 static bool advance(struct region_cursor *c)
 {
     for (; c->top >= 0; c->top--) {
@@ -86,7 +91,7 @@ static bool advance(struct region_cursor *c)
         bool more = !block && ++f->item < f->r->n;
         if (!more) {
             f->item = 0;
-            more = turn_frame(f, block ? 1 : 0);
+            more = advance_instance(f, block ? 1 : 0);
         }
         if (more) {
             descend(c);
@@ -114,7 +119,7 @@ void region_cursor_free(struct region_cursor *c)
     base_free(c);
 }
 
-/* A part of the first run: at its start because it is too long, or its rest. */
+/* Returns a part of the first run: the start of a run that is too long, or its rest. */
 static void cut_run(struct region_cursor *c, int64_t max_bytes,
                     struct region_strip *strip)
 {
@@ -140,7 +145,7 @@ bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
         return true;
     }
     if (count > max_runs) count = max_runs;
-    /* Divides only where it must: most strips fit. */
+    /* Most strips fit, so this avoids the division. */
     if (count * length > max_bytes) count = max_bytes / length;
     strip->offset = left->offset;
     strip->length = length;
@@ -198,13 +203,13 @@ bool region_next_blocks(struct region_cursor *c, int64_t limit, int64_t longest,
     if (b == first) return false;
     *span = (struct region_span){
         .blocks = first, .n = b - first, .base = f->base, .bytes = max_bytes - room};
-    f->item += span->n - 1; /* the last one is current, and done */
+    f->item += span->n - 1; /* the last strip stays current but has been returned */
     left->count = 0;
     return true;
 }
 
-/* How many strips of the current block, this one included, follow each other in one loop
- * and fit: 0 if this one does not, or was begun. */
+/* Returns the number of the current block's strips, from this one on, that are
+ * consecutive in one loop and fit; 0 if this one does not fit or was partly returned. */
 static int64_t whole_strips(const struct region_cursor *c, int64_t max_bytes)
 {
     const struct frame *f = &c->frames[c->top];
@@ -236,7 +241,7 @@ bool region_next_plane(struct region_cursor *c, int64_t max_bytes,
 
 /* ---- seeking ---- */
 
-/* Bytes of one instance of the body. */
+/* Returns the number of bytes in one instance of the body. */
 static int64_t body_bytes(const struct region *r)
 {
     if (r->kind == REGION_BLOCK) return r->length;
@@ -246,7 +251,7 @@ static int64_t body_bytes(const struct region *r)
     return turns == 1 ? r->bytes : r->bytes / turns;
 }
 
-/* Bytes of the body before entry i of a list. */
+/* Returns the number of bytes in the body before entry i of a list. */
 static int64_t bytes_before(const struct region *r, int64_t i)
 {
     int64_t bytes = 0, from = 0;
@@ -259,8 +264,8 @@ static int64_t bytes_before(const struct region *r, int64_t i)
     return bytes;
 }
 
-/* The entry of a list that has byte number *rank of the body, which becomes the byte's
- * number in the entry. */
+/* Returns the list entry that contains byte number *rank of the body, and sets *rank to
+ * the byte's number in the entry. */
 static int64_t entry_of(const struct region *r, int64_t *rank)
 {
     int64_t i = 0;
@@ -281,8 +286,8 @@ static int64_t entry_of(const struct region *r, int64_t *rank)
     return i;
 }
 
-/* Goes to the body's instance number n, the loops below `from` left alone. */
-static void turn_to(struct frame *f, int from, int64_t n)
+/* Moves to the body's n-th instance without changing loops below `from`. */
+static void seek_instance(struct frame *f, int from, int64_t n)
 {
     const struct region *r = f->r;
     for (int k = from; n > 0; k++) {
@@ -293,14 +298,14 @@ static void turn_to(struct frame *f, int from, int64_t n)
     }
 }
 
-/* Takes up the strip of the top frame's current block at run number `run` of all that the
- * loops around it make, and at byte `taken` of that. */
-static void take_up_at(struct region_cursor *c, int64_t run, int64_t taken)
+/* Loads the strip of the top frame's current block, positioned at byte `taken` of run
+ * number `run`. Runs are counted over all loops around the block. */
+static void load_strip_at(struct region_cursor *c, int64_t run, int64_t taken)
 {
     struct frame *f = &c->frames[c->top];
     if (run > 0) {
         int64_t strip = f->r->loops[0].count;
-        turn_to(f, 1, run / strip);
+        seek_instance(f, 1, run / strip);
         run %= strip;
     }
     descend(c);
@@ -309,7 +314,7 @@ static void take_up_at(struct region_cursor *c, int64_t run, int64_t taken)
     c->left.taken = taken;
 }
 
-/* Back to the beginning, or to the end, of the region's own frame. */
+/* Resets the cursor to the region's beginning (top 0) or end (top -1). */
 static struct frame *restart(struct region_cursor *c, int top)
 {
     struct frame *f = &c->frames[0];
@@ -331,96 +336,98 @@ bool region_skip_to(struct region_cursor *c, int64_t rank)
         int64_t body = body_bytes(f->r), instance = rank / body;
         rank %= body;
         if (f->r->kind != REGION_BLOCK) {
-            turn_to(f, 0, instance);
+            seek_instance(f, 0, instance);
             f->item = entry_of(f->r, &rank);
             instance = 0;
         }
         if (f->r->kind == REGION_LIST) continue;
-        take_up_at(c, instance, rank);
+        load_strip_at(c, instance, rank);
         return true;
     }
 }
 
-/* A part of an ascending region, and how far behind its first byte the sought place is:
- * less than from there to its end. Unsigned, as is each such distance: between the ends
- * of all numbers it may be more than the largest of them. */
-struct sought {
+/* A part of an ascending region, and the distance of the sought offset from its first
+ * byte. The distance is less than the part's extent. Distances are unsigned, because they
+ * may exceed INT64_MAX. */
+struct seek_target {
     const struct region *r;
-    uint64_t behind;
+    uint64_t distance;
 };
 
-/* The body's instance that the place is in, which then is relative to that; if it is in
- * the gap behind one, the beginning of the next.
+/* Returns the instance of the body that contains the sought offset, and makes the
+ * distance relative to it. If the offset is in a gap, returns the next instance with
+ * distance 0.
  *
- * A loop's stride is at least the extent of one turn (region_is_ascending), so that turns
- * do not interleave, and those before the place are wholly before it: division finds
- * them. In a gap there is a next turn, as the place is before the end of the last. */
-static int64_t instance_at(struct sought *s)
+ * A loop's stride is at least the extent of one iteration (region_is_ascending), so
+ * iterations do not interleave, and division finds the iteration that contains the
+ * offset. If the offset is in a gap, there is a next iteration, because the offset is
+ * before the end of the last iteration. */
+static int64_t instance_at(struct seek_target *s)
 {
     const struct region *r = s->r;
     uint64_t extent = (uint64_t)r->high - (uint64_t)r->low;
     int64_t instance = 0;
     for (int k = r->nloops - 1; k >= 0; k--) {
         uint64_t stride = (uint64_t)r->loops[k].stride;
-        uint64_t turn = s->behind / stride;
+        uint64_t turn = s->distance / stride;
         extent -= (uint64_t)(r->loops[k].count - 1) * stride;
-        s->behind -= turn * stride;
-        if (s->behind >= extent) {
+        s->distance -= turn * stride;
+        if (s->distance >= extent) {
             turn++;
-            s->behind = 0;
+            s->distance = 0;
         }
         instance = instance * r->loops[k].count + (int64_t)turn;
     }
     return instance;
 }
 
-/* Where entry i of a list begins. */
+/* Returns the first byte of entry i of a list. */
 static uint64_t entry_begin(const struct region *r, int64_t i)
 {
     return (uint64_t)(r->kind == REGION_BLOCKS ? r->blocks[i].offset
                                                : r->children[i]->low);
 }
 
-/* The same for the entries of a list, of which none begins before the last one's end. */
-static int64_t entry_at(struct sought *s)
+/* Same as instance_at, but for list entries; none begins before the previous one ends. */
+static int64_t entry_at(struct seek_target *s)
 {
     const struct region *r = s->r;
     uint64_t first = entry_begin(r, 0);
     int64_t low = 0, high = r->n - 1;
     while (low < high) {
         int64_t middle = high - (high - low) / 2;
-        if (entry_begin(r, middle) - first <= s->behind)
+        if (entry_begin(r, middle) - first <= s->distance)
             low = middle;
         else
             high = middle - 1;
     }
-    s->behind -= entry_begin(r, low) - first;
+    s->distance -= entry_begin(r, low) - first;
     uint64_t end = (uint64_t)(r->kind == REGION_BLOCKS
                                   ? r->blocks[low].offset + r->blocks[low].length
                                   : r->children[low]->high);
-    if (s->behind < end - entry_begin(r, low)) return low;
-    s->behind = 0;
+    if (s->distance < end - entry_begin(r, low)) return low;
+    s->distance = 0;
     return low + 1;
 }
 
-/* To a place behind the region's first byte and before its end. */
-static int64_t seek_inside(struct region_cursor *c, uint64_t behind)
+/* Seeks to an offset after the region's first byte and before its end. */
+static int64_t seek_inside(struct region_cursor *c, uint64_t distance)
 {
     struct frame *f = restart(c, 0);
-    struct sought s = {.r = f->r, .behind = behind};
+    struct seek_target s = {.r = f->r, .distance = distance};
     int64_t rank = 0;
     for (;; f = enter_child(c), s.r = f->r) {
         int64_t instance = instance_at(&s);
         rank += instance * body_bytes(s.r);
         if (s.r->kind != REGION_BLOCK) {
-            turn_to(f, 0, instance);
+            seek_instance(f, 0, instance);
             f->item = entry_at(&s);
             rank += bytes_before(s.r, f->item);
             instance = 0;
         }
         if (s.r->kind == REGION_LIST) continue;
-        take_up_at(c, instance, (int64_t)s.behind);
-        return rank + (int64_t)s.behind;
+        load_strip_at(c, instance, (int64_t)s.distance);
+        return rank + (int64_t)s.distance;
     }
 }
 

@@ -1,4 +1,6 @@
-/* MPI datatypes to regions. */
+/* Converts MPI datatypes to regions: decodes the type's constructor with
+ * MPI_Type_get_envelope and MPI_Type_get_contents, converts its component types, and
+ * combines their regions. */
 #include "config.h"
 
 #include "region_mpi.h"
@@ -8,10 +10,10 @@
 #include "base_mpi.h"
 #include "region_tree.h"
 
-/* Where an argument of a constructor is found: MPI keeps three lists. */
+/* The argument lists that MPI returns for a constructor. */
 enum { INTS, ADDRESSES, COUNTS, TYPES, NLISTS };
 
-/* One datatype, taken apart: one instance of it. */
+/* One instance of a decoded datatype. */
 struct part {
     struct region *region;
     MPI_Datatype basic;
@@ -19,7 +21,7 @@ struct part {
     int64_t extent;
 };
 
-/* What a datatype was made of. */
+/* The constructor of a datatype and its arguments. */
 struct contents {
     int combiner;
     MPI_Count n[NLISTS];
@@ -27,16 +29,16 @@ struct contents {
     MPI_Aint *addresses;
     MPI_Count *counts;
     MPI_Datatype *types;
-    int64_t *args;      /* ints, then addresses, then counts: one width for all */
-    int64_t at[NLISTS]; /* where in args each of the three is read next */
-    struct part *parts; /* the types, taken apart */
+    int64_t *args;      /* integers, then addresses, then counts, all as 64-bit numbers */
+    int64_t at[NLISTS]; /* next position in args for each of the three lists */
+    struct part *parts; /* the component types, decoded */
     bool overflow;
 };
 
-/* ---- what MPI tells ---- */
+/* ---- querying MPI ---- */
 
-/* A type made with large counts can be asked about with large counts only. */
-static int ask_envelope(MPI_Datatype type, struct contents *c)
+/* A type created with large counts can be queried only with large counts. */
+static int read_envelope(MPI_Datatype type, struct contents *c)
 {
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
     int err = MPI_Type_get_envelope_c(type, &c->n[INTS], &c->n[ADDRESSES], &c->n[COUNTS],
@@ -52,7 +54,7 @@ static int ask_envelope(MPI_Datatype type, struct contents *c)
     return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_get_envelope");
 }
 
-static int ask_contents(MPI_Datatype type, const struct contents *c)
+static int get_contents(MPI_Datatype type, const struct contents *c)
 {
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
     int err =
@@ -71,16 +73,16 @@ static bool predefined(int combiner)
            combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
 }
 
-/* Frees a handle that MPI_Type_get_contents gave: predefined types are not ours. */
+/* Frees a handle from MPI_Type_get_contents. Predefined types must not be freed. */
 static int release_type(MPI_Datatype type)
 {
     struct contents c;
-    int err = ask_envelope(type, &c);
+    int err = read_envelope(type, &c);
     if (err != NC_NOERR || predefined(c.combiner)) return err;
     return base_mpi_error(MPI_Type_free(&type), NC_EUNSPTETYPE, "MPI_Type_free");
 }
 
-static int ask_extent(MPI_Datatype type, int64_t *extent)
+static int get_extent(MPI_Datatype type, int64_t *extent)
 {
     MPI_Count low, length;
     int err = MPI_Type_get_extent_x(type, &low, &length);
@@ -109,7 +111,7 @@ static const int64_t *next_addresses(struct contents *c, int64_t n)
     return next(c, c->n[COUNTS] > 0 ? COUNTS : ADDRESSES, n);
 }
 
-static int64_t times(struct contents *c, int64_t a, int64_t b)
+static int64_t multiply(struct contents *c, int64_t a, int64_t b)
 {
     int64_t product;
     if (!__builtin_mul_overflow(a, b, &product)) return product;
@@ -117,38 +119,39 @@ static int64_t times(struct contents *c, int64_t a, int64_t b)
     return 0;
 }
 
-/* ---- constructors: each makes the new region of c->parts ---- */
+/* ---- constructors: each combines c->parts into a region ---- */
 
-/* The first part's region, which is the caller's then. */
-static struct region *take_first(struct contents *c)
+/* Returns the first part's region, which the caller then owns. */
+static struct region *detach_first_region(struct contents *c)
 {
     struct region *r = c->parts[0].region;
     c->parts[0].region = NULL;
     return r;
 }
 
-static struct region *same(struct contents *c)
+static struct region *build_same(struct contents *c)
 {
-    return take_first(c);
+    return detach_first_region(c);
 }
 
 static struct region *contiguous(struct contents *c)
 {
     int64_t count = *next_counts(c, 1);
-    return region_repeat(take_first(c), count, c->parts[0].extent);
+    return region_repeat(detach_first_region(c), count, c->parts[0].extent);
 }
 
 static struct region *repeat_twice(struct contents *c, int64_t count, int64_t length,
                                    int64_t stride)
 {
-    struct region *row = region_repeat(take_first(c), length, c->parts[0].extent);
+    struct region *row =
+        region_repeat(detach_first_region(c), length, c->parts[0].extent);
     return region_repeat(row, count, stride);
 }
 
 static struct region *vector(struct contents *c)
 {
     const int64_t *v = next_counts(c, 3); /* count, blocklength, stride */
-    return repeat_twice(c, v[0], v[1], times(c, v[2], c->parts[0].extent));
+    return repeat_twice(c, v[0], v[1], multiply(c, v[2], c->parts[0].extent));
 }
 
 static struct region *hvector(struct contents *c)
@@ -157,16 +160,16 @@ static struct region *hvector(struct contents *c)
     return repeat_twice(c, v[0], v[1], *next_addresses(c, 1));
 }
 
-/* The pieces of an indexed type. length[i * length_step] instances of the old type
- * are at displ[i] * unit bytes. */
+/* The pieces of an indexed type: length[i * length_step] instances of the old type,
+ * displaced by displ[i] * unit bytes. */
 struct pieces {
     int64_t n;
     const int64_t *length, *displ;
-    int length_step; /* 0: one length for all */
+    int length_step; /* 0 if all pieces have the same length */
     int64_t unit;
 };
 
-/* Pieces of an old type that is one dense block are plain blocks. */
+/* Handles old types that are one dense block, so the pieces are plain blocks. */
 static struct region *dense_pieces(struct contents *c, const struct pieces *p,
                                    int64_t first)
 {
@@ -174,8 +177,8 @@ static struct region *dense_pieces(struct contents *c, const struct pieces *p,
     if (v == NULL) return NULL;
     int64_t *displ = v, *length = v + p->n;
     for (int64_t i = 0; i < p->n; i++) {
-        displ[i] = times(c, p->displ[i], p->unit);
-        length[i] = times(c, p->length[i * p->length_step], c->parts[0].bytes);
+        displ[i] = multiply(c, p->displ[i], p->unit);
+        length[i] = multiply(c, p->length[i * p->length_step], c->parts[0].bytes);
     }
     struct region *r = region_blocks(p->n, displ, length);
     base_free(v);
@@ -191,7 +194,7 @@ static struct region *sparse_pieces(struct contents *c, const struct pieces *p)
     struct region *r = NULL;
     if (displ != NULL && children != NULL) {
         for (int64_t i = 0; i < p->n; i++) {
-            displ[i] = times(c, p->displ[i], p->unit);
+            displ[i] = multiply(c, p->displ[i], p->unit);
             children[i] =
                 region_repeat(region_clone(c->parts[0].region),
                               p->length[i * p->length_step], c->parts[0].extent);
@@ -251,7 +254,7 @@ static struct region *hindexed_block(struct contents *c)
                .n = v[0], .length = v + 1, .displ = next_addresses(c, v[0]), .unit = 1});
 }
 
-/* A member of length 0 is no part of the type: its basic type does not count. */
+/* Members of length 0 are not part of the type, so their basic types are ignored. */
 static struct region *structure(struct contents *c)
 {
     int64_t n = *next_counts(c, 1);
@@ -280,17 +283,18 @@ static struct region *subarray(struct contents *c)
     const int64_t *size = next_counts(c, ndims), *subsize = next_counts(c, ndims);
     const int64_t *start = next_counts(c, ndims);
     bool fortran = *next(c, INTS, 1) == MPI_ORDER_FORTRAN;
-    struct region *r = take_first(c);
+    struct region *r = detach_first_region(c);
     int64_t step = c->parts[0].extent;
     for (int64_t i = 0; i < ndims; i++) {
-        int64_t k = fortran ? i : ndims - 1 - i; /* the fastest first */
-        r = shifted(region_repeat(r, subsize[k], step), times(c, start[k], step));
-        step = times(c, step, size[k]);
+        int64_t k = fortran ? i : ndims - 1 - i; /* the fastest dimension first */
+        r = shifted(region_repeat(r, subsize[k], step), multiply(c, start[k], step));
+        step = multiply(c, step, size[k]);
     }
     return r;
 }
 
-/* One dimension of a distributed array: every cycle elements, a block is ours. */
+/* This process's share of a distributed array's dimension: a block in every `cycle`
+ * elements. */
 struct share {
     int64_t size, block, cycle, first;
 };
@@ -308,20 +312,22 @@ static struct share share_of(int64_t size, int64_t distribution, int64_t arg,
     return s;
 }
 
-/* Our share of a dimension of inner regions, step bytes apart. Takes over inner. */
+/* Distributes a dimension of inner regions that are `step` bytes apart, and creates this
+ * process's share. Takes ownership of `inner`. */
 static struct region *distribute(struct contents *c, struct region *inner,
                                  const struct share *s, int64_t step)
 {
-    int64_t whole = 0, rest = 0, after = s->first; /* whole blocks, then part of one */
+    /* `rest` elements at `after`, a partial block, may follow the `whole` full blocks. */
+    int64_t whole = 0, rest = 0, after = s->first;
     if (s->first + s->block <= s->size)
         whole = (s->size - s->first - s->block) / s->cycle + 1;
     after += whole * s->cycle;
     if (after < s->size) rest = s->size - after;
     if (inner == NULL) return NULL;
 
-    int64_t cycle = whole > 1 ? times(c, s->cycle, step) : 0;
-    int64_t displ[2] = {whole > 0 ? times(c, s->first, step) : 0,
-                        rest > 0 ? times(c, after, step) : 0};
+    int64_t cycle = whole > 1 ? multiply(c, s->cycle, step) : 0;
+    int64_t displ[2] = {whole > 0 ? multiply(c, s->first, step) : 0,
+                        rest > 0 ? multiply(c, after, step) : 0};
     struct region *pieces[2];
     pieces[0] =
         region_repeat(region_repeat(region_clone(inner), s->block, step), whole, cycle);
@@ -329,7 +335,7 @@ static struct region *distribute(struct contents *c, struct region *inner,
     return region_list(2, displ, pieces);
 }
 
-/* The place in a grid of processes, whose last dimension always varies fastest. */
+/* Computes coordinate k of a process in a grid whose last dimension varies fastest. */
 static int64_t grid_coord(int64_t rank, int64_t ndims, const int64_t *nprocs, int64_t k)
 {
     for (int64_t j = ndims - 1; j > k; j--)
@@ -344,14 +350,14 @@ static struct region *darray(struct contents *c)
     const int64_t *size = next_counts(c, ndims), *distribution = next(c, INTS, ndims);
     const int64_t *arg = next(c, INTS, ndims), *nprocs = next(c, INTS, ndims);
     bool fortran = *next(c, INTS, 1) == MPI_ORDER_FORTRAN;
-    struct region *r = take_first(c);
+    struct region *r = detach_first_region(c);
     int64_t step = c->parts[0].extent;
     for (int64_t i = 0; i < ndims; i++) {
         int64_t k = fortran ? i : ndims - 1 - i;
         struct share s = share_of(size[k], distribution[k], arg[k], nprocs[k],
                                   grid_coord(rank, ndims, nprocs, k));
         r = distribute(c, r, &s, step);
-        step = times(c, step, size[k]);
+        step = multiply(c, step, size[k]);
     }
     return r;
 }
@@ -360,8 +366,8 @@ static const struct {
     int combiner;
     struct region *(*build)(struct contents *c);
 } builders[] = {
-    {MPI_COMBINER_DUP, same},
-    {MPI_COMBINER_RESIZED, same},
+    {MPI_COMBINER_DUP, build_same},
+    {MPI_COMBINER_RESIZED, build_same},
     {MPI_COMBINER_CONTIGUOUS, contiguous},
     {MPI_COMBINER_VECTOR, vector},
     {MPI_COMBINER_HVECTOR, hvector},
@@ -374,12 +380,12 @@ static const struct {
     {MPI_COMBINER_DARRAY, darray},
 };
 
-/* ---- taking apart ---- */
+/* ---- decoding ---- */
 
-static int take_type_apart(MPI_Datatype type, struct part *part);
+static int decode_type(MPI_Datatype type, struct part *part);
 
-/* Whether values of a predefined type have a counterpart in the file. Fortran's are
- * MPI_DATATYPE_NULL where there is no Fortran. */
+/* Returns whether values of a predefined type can be stored. If MPI was built without
+ * Fortran, Fortran types are MPI_DATATYPE_NULL. */
 static bool supported(MPI_Datatype type)
 {
     const MPI_Datatype known[] = {
@@ -424,7 +430,7 @@ static bool supported(MPI_Datatype type)
     return false;
 }
 
-static int take_named(MPI_Datatype type, struct part *part)
+static int decode_named(MPI_Datatype type, struct part *part)
 {
     MPI_Count size;
     if (!supported(type)) {
@@ -441,8 +447,8 @@ static int take_named(MPI_Datatype type, struct part *part)
     return part->region == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* A Fortran type chosen by its precision is the named type of its class and size. */
-static int take_f90(MPI_Datatype type, int combiner, struct part *part)
+/* Maps a Fortran type chosen by precision to the named type of its class and size. */
+static int decode_f90(MPI_Datatype type, int combiner, struct part *part)
 {
     int size, err = MPI_Type_size(type, &size);
     if (err != MPI_SUCCESS) return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_size");
@@ -453,10 +459,10 @@ static int take_f90(MPI_Datatype type, int combiner, struct part *part)
     err = MPI_Type_match_size(class_, size, &type);
     if (err != MPI_SUCCESS)
         return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_match_size");
-    return take_named(type, part);
+    return decode_named(type, part);
 }
 
-/* The basic type that all parts with data share. */
+/* Finds the basic type that all parts with data share. */
 static int common_basic(const struct contents *c, MPI_Datatype *basic)
 {
     const struct part *found = NULL;
@@ -481,7 +487,8 @@ static int build(struct contents *c, struct part *part)
         part->bytes = region_bytes(part->region);
         return common_basic(c, &part->basic);
     }
-    return base_error_set(NC_EUNSPTETYPE, "MPI datatype combiner %d", c->combiner);
+    return base_error_set(NC_EUNSPTETYPE, "MPI datatype combiner %d is not supported",
+                          c->combiner);
 }
 
 static int allocate(struct contents *c)
@@ -513,12 +520,12 @@ static void align_args(struct contents *c)
         *to++ = c->counts[i];
 }
 
-/* Takes the types it is made of apart, and gives all of them back whatever happens. */
-static int take_contents(struct contents *c)
+/* Decodes the datatype's component types, and frees their handles even after an error. */
+static int decode_contents(struct contents *c)
 {
     int err = NC_NOERR;
     for (MPI_Count i = 0; i < c->n[TYPES]; i++) {
-        if (err == NC_NOERR) err = take_type_apart(c->types[i], &c->parts[i]);
+        if (err == NC_NOERR) err = decode_type(c->types[i], &c->parts[i]);
         int err2 = release_type(c->types[i]);
         if (err == NC_NOERR) err = err2;
     }
@@ -537,32 +544,32 @@ static void free_contents(struct contents *c)
     base_free(c->ints);
 }
 
-static int take_derived(MPI_Datatype type, struct contents *c, struct part *part)
+static int decode_derived(MPI_Datatype type, struct contents *c, struct part *part)
 {
     int err = allocate(c);
-    if (err == NC_NOERR) err = ask_contents(type, c);
+    if (err == NC_NOERR) err = get_contents(type, c);
     if (err == NC_NOERR) {
         align_args(c);
-        err = take_contents(c);
+        err = decode_contents(c);
     }
     if (err == NC_NOERR) err = build(c, part);
     free_contents(c);
     return err;
 }
 
-static int take_type_apart(MPI_Datatype type, struct part *part)
+static int decode_type(MPI_Datatype type, struct part *part)
 {
     struct contents c = {0};
-    int err = ask_envelope(type, &c);
+    int err = read_envelope(type, &c);
     *part = (struct part){0};
-    if (err == NC_NOERR) err = ask_extent(type, &part->extent);
+    if (err == NC_NOERR) err = get_extent(type, &part->extent);
     if (err != NC_NOERR) return err;
     if (c.combiner == MPI_COMBINER_NAMED)
-        err = take_named(type, part);
+        err = decode_named(type, part);
     else if (predefined(c.combiner))
-        err = take_f90(type, c.combiner, part);
+        err = decode_f90(type, c.combiner, part);
     else
-        err = take_derived(type, &c, part);
+        err = decode_derived(type, &c, part);
     if (err != NC_NOERR) {
         region_free(part->region);
         part->region = NULL;
@@ -573,7 +580,7 @@ static int take_type_apart(MPI_Datatype type, struct part *part)
 int region_datatype_named(MPI_Datatype type, bool *named)
 {
     struct contents c;
-    int err = ask_envelope(type, &c);
+    int err = read_envelope(type, &c);
     *named = err == NC_NOERR && c.combiner == MPI_COMBINER_NAMED;
     return err;
 }
@@ -584,10 +591,10 @@ int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
     struct part one;
     int64_t product;
     *region = NULL;
-    if (count < 0) return base_error_set(NC_EINVAL, "%lld instances", (long long)count);
+    if (count < 0) return base_error_set(NC_EINVAL, "a count of %lld", (long long)count);
     if (type == MPI_DATATYPE_NULL)
         return base_error_set(NC_EUNSPTETYPE, "MPI_DATATYPE_NULL");
-    int err = take_type_apart(type, &one);
+    int err = decode_type(type, &one);
     if (err != NC_NOERR) return err;
     if (__builtin_mul_overflow(one.bytes, count, &product) ||
         __builtin_mul_overflow(one.extent, count, &product)) {

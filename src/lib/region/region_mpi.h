@@ -1,4 +1,4 @@
-/* Regions and MPI datatypes: the one place where region meets MPI. */
+/* Converts MPI datatypes to regions. Only this part of the module uses MPI. */
 #ifndef REGION_MPI_H
 #define REGION_MPI_H
 
@@ -6,20 +6,19 @@
 
 #include "region.h"
 
-/* Takes an MPI datatype apart, any nesting of constructors over one basic type.
- * *basic is that type (a predefined one), *bytes how many bytes of data one instance
- * has, and *region where they lie, for `count` instances an extent apart, relative to
- * the buffer's address, in typemap order. A type that is one run gives a region
- * for which region_is_block holds. The datatype may be freed afterwards.
- * NC_EMULTITYPES: more than one basic type; NC_EUNSPTETYPE: one without a counterpart
- * here, or MPI_DATATYPE_NULL; NC_ENOMEM; NC_EINVAL for a negative count. */
+/* Decodes an MPI datatype: any nesting of constructors over one basic type. Sets *basic
+ * to that predefined type, and *bytes to the number of data bytes in one instance.
+ * *region contains the bytes of `count` instances, one extent apart, relative to the
+ * buffer's address, in typemap order. If these bytes form a single run, region_is_block
+ * returns true for the region. The datatype may be freed afterwards. NC_EMULTITYPES for
+ * more than one basic type; NC_EUNSPTETYPE for a basic type without a counterpart here or
+ * MPI_DATATYPE_NULL; NC_ENOMEM; NC_EINVAL for a negative count. */
 int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
                          int64_t *bytes, struct region **region);
 
-/* Whether a datatype is one of MPI's own, which no constructor made. NC_EUNSPTETYPE: MPI
- * does not know it. MPI's questions about datatypes are asked here only: one made by a
- * large-count constructor must be asked about by a large-count function, and ends the
- * program otherwise. */
+/* Determines whether a datatype is predefined. NC_EUNSPTETYPE if MPI does not know the
+ * type. Only this file queries datatypes, because MPI aborts the program if a type
+ * created with large counts is queried without them. */
 int region_datatype_named(MPI_Datatype type, bool *named);
 
 #endif

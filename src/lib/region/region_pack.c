@@ -1,9 +1,9 @@
-/* Moving the bytes of a region to and from one contiguous piece of memory. */
+/* Copies a region's bytes to and from contiguous memory. */
 #include "region_tree.h"
 
 #include <string.h>
 
-/* Copies count pieces of `length` bytes. With a length known where it is inlined,
+/* Copies count pieces of `length` bytes. When this is inlined with a constant length,
  * each copy is one load and one store. */
 static inline __attribute__((always_inline)) void
 copy_each(unsigned char *to, int64_t to_step, const unsigned char *from,
@@ -21,7 +21,8 @@ copy_each(unsigned char *to, int64_t to_step, const unsigned char *from,
         memcpy(to, from, length);
 }
 
-/* Of any length; apart, so that the short ones need not save registers for its calls. */
+/* Copies pieces of any length. Not inlined, so that the code for short lengths need not
+ * save registers for the calls made here. */
 static __attribute__((noinline)) void copy_long(unsigned char *to, int64_t to_step,
                                                 const unsigned char *from,
                                                 int64_t from_step, int64_t count,
@@ -61,7 +62,7 @@ void region_copy_pieces(void *to, int64_t to_step, const void *from, int64_t fro
     copy_strip(to, to_step, from, from_step, count, length);
 }
 
-/* From one plane of pieces to another. */
+/* Parameters for copying one plane of pieces to another. */
 struct copy {
     unsigned char *to;
     const unsigned char *from;
@@ -69,7 +70,7 @@ struct copy {
     int64_t count, rows, length;
 };
 
-/* Part of each row: count pieces from the first. */
+/* Copies a part of each row: `count` pieces, starting with piece `first`. */
 static void copy_rows(const struct copy *c, int64_t first, int64_t count)
 {
     unsigned char *to = c->to + first * c->to_step;
@@ -79,9 +80,10 @@ static void copy_rows(const struct copy *c, int64_t first, int64_t count)
                    c->from_step, count, c->length);
 }
 
-/* Where rows are finer than what is in them, a transposition, a piece's neighbours in its
- * cache line belong to the next rows: so few pieces of each row at a time that their
- * lines are still there. Not where pieces overlap: the last one must win. */
+/* Copies a plane. In a transposition, the neighbours of a piece in its cache line belong
+ * to the next rows. So only a few pieces of each row are copied at a time, while their
+ * cache lines are still present. If pieces overlap, whole rows are copied, because the
+ * last piece must take precedence. */
 static void copy_plane(const struct copy *c, const struct region_plane *p)
 {
     enum { AT_ONCE = 64 };
@@ -93,14 +95,14 @@ static void copy_plane(const struct copy *c, const struct region_plane *p)
         copy_rows(c, first, c->count - first < part ? c->count - first : part);
 }
 
-/* Offsets may be addresses, with base NULL (MPI_BOTTOM); adding them to a null
- * pointer would be no C. */
+/* Offsets may be addresses, with a NULL base (MPI_BOTTOM). In C, adding an offset to a
+ * null pointer is undefined. */
 static unsigned char *place_in_memory(const void *base, int64_t offset)
 {
     return (unsigned char *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-/* How much of n bytes is left to do, as the cursor counts. */
+/* Returns n - done in the cursor's type, limited to its maximum. */
 static int64_t rest(size_t n, size_t done)
 {
     return n - done > INT64_MAX ? INT64_MAX : (int64_t)(n - done);

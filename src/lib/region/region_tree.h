@@ -1,4 +1,4 @@
-/* The tree behind struct region; for the files of this room alone. */
+/* A region's tree. Private to this module. */
 #ifndef REGION_TREE_H
 #define REGION_TREE_H
 
@@ -16,48 +16,50 @@ enum region_kind {
 
 enum { REGION_MARK_EVERY = 64 };
 
-/* A body and the loops around it. One block with its loops is a whole hyperslab, in
- * one allocation. Kept simple as it is built: no loop of one turn, no loop that its
- * neighbour could do alone, no list of one, no empty part. */
+/* A body and the loops around it. A hyperslab is one block with its loops, in one
+ * allocation. Invariants: there are no loops of one iteration, no two loops that could be
+ * merged, no lists of one entry, and no empty parts. */
 struct region {
-    int64_t offset;           /* of the body's first instance; all below is relative */
-    int64_t bytes, low, high; /* of the whole, loops included */
-    int64_t n;                /* blocks or regions in the body */
+    int64_t offset;           /* offset of the body's first instance; offsets of its
+                               * entries are relative to it */
+    int64_t bytes, low, high; /* size and bounds of the whole region, including loops */
+    int64_t n;                /* number of blocks or regions in the body */
     union {
         int64_t length;
         struct region_extent *blocks;
         struct region **children;
     };
-    /* How many bytes of the body lie before entry 0, REGION_MARK_EVERY, twice that...;
-     * made with the list, as threads may share it. NULL: it is short, or memory was. */
+    /* Number of bytes of the body before entries 0, REGION_MARK_EVERY, 2 *
+     * REGION_MARK_EVERY ... It is computed when the list is created, because threads may
+     * share the list. NULL if the list is short or memory ran out. */
     int64_t *marks;
     enum region_kind kind;
     int nloops;
-    int depth;                  /* nodes on the longest way down, this one included */
-    int levels;                 /* loops on the way down that has most */
-    struct region_loop loops[]; /* the innermost first */
+    int depth;                  /* number of nodes on the longest path to a leaf */
+    int levels;                 /* maximum number of loops on a path to a leaf */
+    struct region_loop loops[]; /* innermost first */
 };
 
-/* How many bytes entry i of a list has. */
+/* Returns the number of bytes in entry i of a list. */
 static inline int64_t region_entry_bytes(const struct region *r, int64_t i)
 {
     return r->kind == REGION_BLOCKS ? r->blocks[i].length : r->children[i]->bytes;
 }
 
-/* `rows` times the strip, `pitch` bytes apart. */
+/* `rows` copies of a strip that are `pitch` bytes apart. */
 struct region_plane {
     struct region_strip strip;
     int64_t rows, pitch;
 };
 
-/* Like region_next, but as many whole strips of one loop at once as fit. */
+/* Same as region_next, but finds as many whole strips of one loop as fit. */
 bool region_next_plane(struct region_cursor *c, int64_t max_bytes,
                        struct region_plane *plane);
 
-/* A copy that shares nothing; NULL when memory is short. */
+/* Returns a deep copy, or NULL if out of memory. */
 struct region *region_clone(const struct region *r);
 
-/* Moves the region; false, and nothing done, if an offset would overflow. */
+/* Moves the region. Returns false and does nothing if that would overflow an offset. */
 bool region_shift(struct region *r, int64_t by);
 
 #endif

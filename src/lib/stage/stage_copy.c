@@ -1,7 +1,7 @@
-/* Who reads a block first goes on as soon as it has the bytes; a thread, which calls no
- * MPI, writes them to the staged file. There are a few buffers for that: where they are
- * all on their way, the device is slower than the dataset's file, and the reader copies
- * itself. */
+/* Stores fetched blocks in the background, so that a reader continues as soon as it has
+ * the bytes. A thread, which makes no MPI calls, writes the queued buffers to the staged
+ * file in order and finishes their claims. If all buffers are in use, the device is
+ * slower than the dataset's file, and the reader stores the block itself. */
 #include "stage_copy.h"
 
 #include "base_error.h"
@@ -15,7 +15,7 @@ struct stage_copy {
     struct stage *s;
     struct base_worker worker;
     bool running, hopeless;
-    struct stage_buffer *first, **last; /* in the order in which they came */
+    struct stage_buffer *first, **last; /* queue of buffers, oldest first */
     struct stage_buffer buffers[BUFFERS];
 };
 
@@ -35,17 +35,17 @@ bool stage_copy_now(struct stage *s, const struct stage_claim *c,
     }
     atomic_fetch_add(&s->counts.failed, 1);
     if (is_full(err) && s->shared->mirror)
-        stage_table_bar(s->table, c); /* what lies behind it may be there already */
+        stage_table_refuse(s->table, c); /* in a mirror, later slots may be in use */
     else if (is_full(err))
         stage_table_shrink(s->table, c->slot);
     else
-        stage_table_break(s->table);
+        stage_table_disable(s->table);
     return false;
 }
 
 /* ---- the thread ---- */
 
-/* Copies one buffer, with the lock but for the copy itself. */
+/* Stores the block in the first queued buffer. Releases the lock during the write. */
 static bool copy_next(void *of)
 {
     struct stage_copy *p = of;
@@ -57,11 +57,11 @@ static bool copy_next(void *of)
     p->first = b->next;
     if (p->first == NULL) p->last = &p->first;
     b->uses--;
-    if (p->first == NULL) base_worker_tell(&p->worker);
+    if (p->first == NULL) base_worker_report_done(&p->worker);
     return true;
 }
 
-/* With the lock. */
+/* Starts the thread on first use. Caller must hold the lock. */
 static bool is_running(struct stage_copy *p)
 {
     if (!p->running && !p->hopeless) {
@@ -104,12 +104,13 @@ void stage_copy_wait(struct stage *s)
 
 /* ---- buffers ---- */
 
-struct stage_buffer *stage_copy_take(struct stage *s)
+struct stage_buffer *stage_copy_get_buffer(struct stage *s)
 {
     struct stage_copy *p = s->copy;
     struct stage_buffer *b = NULL;
     int64_t block = s->shared->block, most = BUFFER_BYTES / block;
-    int64_t room = s->shared->nslots / 4; /* a place that waits for its bytes is no use */
+    int64_t room =
+        s->shared->nslots / 4; /* a slot is useless until its bytes are written */
     if (p == NULL) return NULL;
     if (most > room && room < s->shared->nblocks / 4) most = room;
     base_worker_lock(&p->worker);
@@ -122,7 +123,7 @@ struct stage_buffer *stage_copy_take(struct stage *s)
     return b;
 }
 
-void stage_copy_give_back(struct stage *s, struct stage_buffer *b)
+void stage_copy_release_buffer(struct stage *s, struct stage_buffer *b)
 {
     struct stage_copy *p = s->copy;
     base_worker_lock(&p->worker);
@@ -154,7 +155,7 @@ struct stage_buffer *stage_copy_find(struct stage *s, int64_t block)
     base_worker_lock(&p->worker);
     struct stage_buffer *b = p->first;
     while (b != NULL &&
-           (b->claim.block != block || !stage_table_is_coming(s->table, &b->claim)))
+           (b->claim.block != block || !stage_table_is_pending(s->table, &b->claim)))
         b = b->next;
     if (b != NULL) b->uses++;
     base_worker_unlock(&p->worker);

@@ -1,42 +1,43 @@
-/* Copies that are made behind who reads: in the background where there can be a thread.
- */
+/* Stores fetched blocks in the staged file after the read, in a background thread if one
+ * can be started. Readers acquire a buffer, fetch a block into it, and queue it. */
 #ifndef STAGE_COPY_H
 #define STAGE_COPY_H
 
 #include "stage.h"
 
-/* Memory of a block. It is free when nobody has it: who looks at it, or the queue. */
+/* Memory for a block. It is free when neither a reader nor the queue is using it. */
 struct stage_buffer {
-    struct stage_buffer *next; /* in the queue */
+    struct stage_buffer *next; /* next buffer in the queue */
     unsigned char *bytes;
     struct stage_claim claim;
     int uses;
 };
 
-/* Before any of the others; no memory: they do without. */
+/* Initializes the queue. Must be called before the functions below. If there is no memory
+ * for the queue, readers store blocks themselves. */
 void stage_copy_begin(struct stage *s);
 
-/* A buffer for the caller, who gives it back. NULL: none is free, or there is no thread.
- */
-struct stage_buffer *stage_copy_take(struct stage *s);
-void stage_copy_give_back(struct stage *s, struct stage_buffer *b);
+/* Returns a buffer, which the caller must release; NULL if none is free or no thread
+ * runs. */
+struct stage_buffer *stage_copy_get_buffer(struct stage *s);
+void stage_copy_release_buffer(struct stage *s, struct stage_buffer *b);
 
-/* It has the bytes of a block that was claimed: they are copied and the claim is finished
- * behind. False: the caller does both. */
+/* Queues a buffer that contains a claimed block; the thread stores the block and finishes
+ * the claim. Returns false if the caller must do both itself. */
 bool stage_copy_add(struct stage *s, struct stage_buffer *b, const struct stage_claim *c);
 
-/* The one that has a block which is still to be copied, if that is what the file has now,
- * for the caller as by stage_copy_take; NULL: none. */
+/* Returns a block's queued buffer, or NULL if it is not queued or no longer valid. The
+ * caller must release the buffer. */
 struct stage_buffer *stage_copy_find(struct stage *s, int64_t block);
 
-/* Until all that was to be copied is. */
+/* Waits until the queue is empty. */
 void stage_copy_wait(struct stage *s);
 
-/* Ends it, when all is. */
+/* Stores all queued blocks, then stops the thread. */
 void stage_copy_stop(struct stage *s);
 
-/* The copy itself. One that fails leaves the block where it is; a device that is full
- * keeps what it has. */
+/* Stores a block immediately. If that fails, the block is not staged; if the device is
+ * full, the blocks already on it stay usable. */
 bool stage_copy_now(struct stage *s, const struct stage_claim *c,
                     const unsigned char *bytes);
 

@@ -1,5 +1,5 @@
-/* Gets: what is staged, or can be, is read by each process on its own; the rest goes to
- * the layer below, in whose agreement all processes meet if the call is collective. */
+/* Implements gets: each process independently reads what is staged or can be staged. The
+ * remaining requests go to the layer below, whose agreement ends a collective call. */
 #include <string.h>
 
 #include "base_error.h"
@@ -7,9 +7,9 @@
 #include "access_runs.h"
 #include "access_values.h"
 #include "stage.h"
-#include "stage_ahead.h"
+#include "stage_prefetch.h"
 
-/* One request on its way. */
+/* A request in progress. */
 struct get {
     struct stage_reader *reader;
     struct access_runs runs;
@@ -17,8 +17,8 @@ struct get {
 
 /* ---- bytes ---- */
 
-/* A run of bytes; `ahead` bytes from its beginning on will be read, if that is more: they
- * are read at once if they lie close together. */
+/* Gets n bytes. If `ahead` is larger, reads up to that many bytes from `at` into the
+ * view, because the caller will need them next. */
 static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
                    unsigned char *to)
 {
@@ -31,6 +31,7 @@ static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
             bool more = ahead > part && part < room;
             err = stage_fetch_part(r, at, more ? (ahead < room ? ahead : room) : part,
                                    more ? NULL : to);
+            if (err == NC_NOERR) err = base_holds(!more || stage_in_view(s, at, part));
         }
         if (err != NC_NOERR) return err;
         if (stage_in_view(s, at, part))
@@ -43,7 +44,7 @@ static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
     return NC_NOERR;
 }
 
-/* The next n bytes of the request. */
+/* Gets the request's next n bytes. */
 static int get_request_bytes(struct get *g, unsigned char *to, int64_t n)
 {
     enum { CLOSE = 4096, MANY = 1 << 16 };
@@ -60,13 +61,12 @@ static int get_request_bytes(struct get *g, unsigned char *to, int64_t n)
             n -= strip.length;
         }
     }
-    return err;
+    return err != NC_NOERR ? err : base_holds(n == 0);
 }
 
 /* ---- values ---- */
 
-/* External values that are as large as those in memory go there, and are turned round
- * where they lie. */
+/* Returns whether values can be read into the caller's memory and converted there. */
 static bool values_in_place(const struct access_values *v, int type)
 {
     return access_values_buf(v) != NULL &&
@@ -86,7 +86,7 @@ static int get_values(struct get *g, struct access_request *r, const struct cdf_
         int64_t n = left < step ? left : step;
         unsigned char *bytes = straight ? access_values_buf(&v) : s->tile;
         err = get_request_bytes(g, bytes, n * v.xsize);
-        if (err == NC_NOERR) (void)access_values_get(&v, bytes, n); /* its status tells */
+        if (err == NC_NOERR) (void)access_values_get(&v, bytes, n); /* sets r->status */
         if (!straight) s->ds->stats.copied_bytes += n * v.xsize;
         left -= n;
     }
@@ -107,27 +107,16 @@ static int get_one(struct stage_reader *reader, struct access_request *r)
     return err;
 }
 
-bool stage_works(const struct stage *s)
+/* Returns whether the staged file has its full size, so the bytes read are valid. */
+static bool check_complete(struct stage *s)
 {
-    return s->table != NULL && s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
-           !stage_table_broken(s->table);
-}
-
-bool stage_ready(struct stage_reader *r)
-{
-    return stage_works(r->stage) && stage_source_open(r) == NC_NOERR;
-}
-
-/* Was what has been read all that was written? */
-static bool was_whole(struct stage *s)
-{
-    if (stage_space_is_whole(s->shared, s->file)) return true;
-    stage_table_break(s->table);
+    if (stage_space_is_complete(s->shared, s->file)) return true;
+    stage_table_disable(s->table);
     return false;
 }
 
-/* Gets what it can; *rest are the requests that it could not, *n of them. The worst of
- * the others' results. */
+/* Serves the requests that can be staged. Sets *rest to the remaining requests and *n to
+ * their number. Returns the worst status. */
 static int get_staged(struct stage_reader *r, struct access_request *const *reqs,
                       int64_t *n, struct access_request ***rest)
 {
@@ -135,12 +124,12 @@ static int get_staged(struct stage_reader *r, struct access_request *const *reqs
     int64_t left = 0;
     int result = NC_NOERR;
     *rest = base_malloc((size_t)*n * sizeof(struct access_request *));
-    if (*rest == NULL) return NC_NOERR; /* none */
+    if (*rest == NULL) return NC_NOERR; /* the layer below serves all requests */
     for (int64_t i = 0; i < *n; i++) {
         stage_clear_view(s);
         s->waited = false;
-        if (stage_ready(r) && get_one(r, reqs[i]) == NC_NOERR && was_whole(s)) {
-            stage_ahead_follow(r, reqs[i]);
+        if (stage_try_open(r) && get_one(r, reqs[i]) == NC_NOERR && check_complete(s)) {
+            stage_prefetch_next(r, reqs[i]);
             if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;
             continue;
         }
@@ -149,7 +138,7 @@ static int get_staged(struct stage_reader *r, struct access_request *const *reqs
         (*rest)[left++] = reqs[i];
     }
     *n = left;
-    stage_tell(s);
+    stage_stats_add(s);
     return result;
 }
 
@@ -160,7 +149,7 @@ int stage_get_all(struct driver *self, struct access_request *const *reqs, int64
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest);
     int got = driver_call(self->lower, get_all, rest != NULL ? rest : reqs, n, error);
     base_free(rest);
-    return base_error_worse(err, got);
+    return base_error_merge(err, got);
 }
 
 int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n)
@@ -169,5 +158,5 @@ int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest), got = NC_NOERR;
     if (n > 0) got = driver_call(self->lower, get, rest != NULL ? rest : reqs, n);
     base_free(rest);
-    return base_error_worse(err, got);
+    return base_error_merge(err, got);
 }

@@ -1,9 +1,10 @@
-/* Blocks that go from node to node. A block has a home, a node that knows which node
- * keeps it: the first that asked for it. Who needs a block of another node's asks for it
- * by a socket, at which a thread of that node listens: so nobody has to be in a call of
- * MPI for it, at any level of thread support, and a node that does not answer is waited
- * for only so long. What a node says of another is no more than a hint: a node gives away
- * what it has, for the same file as the one who asks knows, and nothing else. */
+/* Exchanges blocks between nodes. Each block has a home, the node that knows the block's
+ * keeper. The keeper is the first node that asked for the block. Requests are sent over a
+ * socket, on which a thread of the other node listens. Therefore no process has to be in
+ * an MPI call, any level of thread support suffices, and a node that does not reply is
+ * skipped after a time limit. What a node reports about another one is only a hint: a
+ * node serves only blocks that it has itself, and only if both nodes have the same
+ * version of the file. */
 #ifndef STAGE_NODES_H
 #define STAGE_NODES_H
 
@@ -11,90 +12,95 @@
 
 enum { STAGE_ADDRESSES = 4, STAGE_TOKEN = 16 };
 
-/* Where a node listens, and the token that a question has to have; port 0: it does not.
- */
-struct stage_place {
+/* A node's addresses, and the token that requests must contain. The port is 0 if the node
+ * does not listen. */
+struct stage_address {
     unsigned char token[STAGE_TOKEN];
     int32_t port, count;
     int32_t families[STAGE_ADDRESSES];
     unsigned char addresses[STAGE_ADDRESSES][16];
 };
 
-/* A question has one size, an answer another, and then the bytes. */
-struct stage_question {
+/* Requests and replies have fixed sizes; the block follows a STAGE_BYTES reply. */
+struct stage_request {
     unsigned char token[STAGE_TOKEN];
-    uint64_t stamp; /* of the file */
+    uint64_t stamp; /* digest of the files' identities */
     int64_t block, from, n;
-    int32_t asker, without; /* nodes; one that has it not, -1: none */
+    int32_t requester,
+        lacking_node; /* requesting node; node known to lack the block, or -1 */
 };
-enum stage_answered {
-    STAGE_BYTES = 1, /* they follow */
-    STAGE_COMING,    /* a process of the node is bringing it */
-    STAGE_KEEPER,    /* the node below keeps it */
-    STAGE_MIRRORED,  /* it is in the file of all nodes */
-    STAGE_NOT,       /* it is not here */
-    STAGE_REFUSED    /* the file is another here, or too young to be sure */
+enum stage_reply_kind {
+    STAGE_BYTES = 1, /* the block's bytes follow the reply */
+    STAGE_PENDING,   /* a process on this node is fetching the block */
+    STAGE_KEEPER,    /* the block's keeper is `keeper`; -1 if no node has space */
+    STAGE_MIRRORED,  /* the block is in the mirror */
+    STAGE_ABSENT,    /* this node does not have the block */
+    STAGE_REFUSED    /* this node's files differ or changed too recently */
 };
-struct stage_answer {
+struct stage_reply {
     int32_t kind, keeper;
-    uint32_t sum; /* of the block, where it is here */
+    uint32_t sum; /* checksum of the block, if this node has it */
 };
+
+/* ---- stage_shared.c ---- */
+
+/* Returns the keeper of a block whose home is this node. `requester` becomes the keeper
+ * if the block has none, or if its keeper is `without`, which no longer has the block.
+ * Returns -1 if no node has space for the block. */
+int stage_shared_keeper(struct stage_shared *all, int64_t block, int requester,
+                        int without);
 
 /* ---- stage_nodes.c ---- */
 
-/* A communicator of the nodes' first processes, if there are several and they exchange
- * blocks: all have it, or nobody, who could not free it alone. Agreed. */
-int stage_nodes_meet_all(struct stage *s);
-/* How many there are, 1 without it, and which this is. NC_EMPI. */
+/* If several nodes exchange blocks, creates a communicator of their first processes. It
+ * is created on all of them or on none, because a single process could not free it. All
+ * processes get the same result. */
+int stage_nodes_create_comm_all(struct stage *s);
+/* Sets the number of nodes (1 without a communicator) and this node's number. NC_EMPI. */
 int stage_nodes_count(struct stage *s, struct stage_shared *plan);
-/* The first process of each node begins to listen, and learns where the others do: into
- * the memory that its node shares. The communicator has served then. */
+/* Starts listening in each node's first process, and stores all nodes' addresses in the
+ * node's shared memory. Frees the communicator. */
 void stage_nodes_exchange_all(struct stage *s);
-/* Which node keeps a block whose home is this one: the asker if no other is known, or
- * only the one that has it not. -1: nobody, there is no room for it. */
-int stage_nodes_keeper(struct stage_shared *all, int64_t block, int asker, int without);
-
 static inline int stage_home(const struct stage_shared *all, int64_t block)
 {
     return (int)(block % all->nodes);
 }
 
-/* ---- stage_serve.c ---- */
+/* ---- stage_server.c ---- */
 
-/* A socket that listens, and where that is. -1: none. */
-int stage_serve_listen(struct stage_place *place);
-/* A thread that answers, in the first process of a node. Without it nobody does. */
-void stage_serve_begin(struct stage *s);
-void stage_serve_stop(struct stage *s);
-/* How many bytes it has given away since it was asked last. */
-int64_t stage_serve_given(struct stage *s);
+/* Returns a listening socket and stores its address in *place; -1 on error. */
+int stage_server_listen(struct stage_address *place);
+/* Start and stop the thread that serves blocks, in the node's first process. */
+void stage_server_begin(struct stage *s);
+void stage_server_stop(struct stage *s);
+/* Returns the number of bytes served since the last call. */
+int64_t stage_server_bytes_served(struct stage *s);
 
-/* ---- stage_ask.c ---- */
+/* ---- stage_client.c ---- */
 
-enum stage_asked {
-    STAGE_GOT,   /* of n 0: another node has it, or is bringing it; it is in the mirror,
-                    where there is one */
-    STAGE_OURS,  /* this node is to keep it, and brings it from the file */
-    STAGE_FULL,  /* nobody is to */
-    STAGE_NOBODY /* there is no exchange, or nobody answers: from the file */
+enum stage_result {
+    STAGE_GOT,       /* bytes received, or n = 0 and a node has or is reading the block */
+    STAGE_KEPT_HERE, /* this node is the keeper and must read the file */
+    STAGE_FULL,      /* no node has space for the block */
+    STAGE_NO_ANSWER  /* no exchange or no reply: the caller must read the file */
 };
-/* Bytes [from, from + n) of a block. */
-enum stage_asked stage_ask(struct stage *s, struct stage_lines *lines, int64_t block,
-                           int64_t from, void *bytes, int64_t n);
-void stage_lines_begin(struct stage_lines *lines);
-void stage_lines_end(struct stage_lines *lines);
+/* Requests bytes [from, from + n) of a block from its home or its keeper. */
+enum stage_result stage_client_get(struct stage *s, struct stage_connections *lines,
+                                   int64_t block, int64_t from, void *bytes, int64_t n);
+void stage_connections_begin(struct stage_connections *lines);
+void stage_connections_end(struct stage_connections *lines);
 
-/* ---- stage_mirror.c ---- */
+/* ---- stage_shared_dir.c ---- */
 
-/* A staged file of all nodes, where the hint asks for one: made by one process, opened by
- * each node's first, and then part of the plan. Its path, which is to be unlinked when
- * all processes have opened it; "" where there is none, and each node has a file of its
- * own. */
-void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looked,
-                           char *path, size_t size);
-/* Is there nothing to bring for a claim: because the block is in the mirror already, or
- * has no room there? The claim is finished then. */
-bool stage_mirror_settles(struct stage *s, struct stage_lines *lines,
-                          const struct stage_claim *c);
+/* Creates one staged file for all nodes if the hint asks for it: one process creates the
+ * file, each node's first process opens it, and the plan is adapted. The caller must
+ * unlink `path` when all processes have opened it. If there is no common file, `path` is
+ * set to "" and each node creates its own. */
+void stage_shared_dir_make_all(struct stage *s, struct stage_shared *plan, int looked,
+                               char *path, size_t size);
+/* Returns true if a claimed block need not be fetched, because the mirror has it or has
+ * no space for it, and finishes the claim in that case. */
+bool stage_shared_dir_try_finish(struct stage *s, struct stage_connections *lines,
+                                 const struct stage_claim *c);
 
 #endif

@@ -1,4 +1,8 @@
-/* Life of the layer, and its calls that are no gets. */
+/* Opens and closes the stage layer, and implements all operations but gets. Once all
+ * layers are open (opened_all), the files are identified. A cached stage is reused if all
+ * processes have it. Otherwise the nodes are counted, shared memory is created according
+ * to the first process's plan, and the staged file is created, opened by all processes on
+ * the node, and unlinked. If any step fails, the dataset is read without staging. */
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,56 +12,35 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "stage.h"
-#include "stage_ahead.h"
+#include "stage_prefetch.h"
 #include "stage_copy.h"
-#include "stage_keep.h"
+#include "stage_cache.h"
 #include "stage_nodes.h"
 
 static bool stage_is_wanted(const struct dataset *ds, bool create)
 {
-    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable &&
-           ds->netcdf4 == 0 && NODE_SHARED_64;
+    return ds->hints.stage == HINTS_ENABLE && !create && !ds->writable &&
+           ds->netcdf4 == 0 && ds->hints.short_file != HINTS_SHORT_ERROR &&
+           NODE_SHARED_64;
 }
 
-/* Adds n to a statistic. */
-static void move_count(_Atomic int64_t *from, int64_t *to)
-{
-    *to += atomic_exchange(from, 0);
-}
-
-void stage_tell(struct stage *s)
-{
-    struct trace_stats *stats = &s->ds->stats;
-    move_count(&s->counts.source_reads, &stats->file_reads);
-    move_count(&s->counts.source_bytes, &stats->file_read_bytes);
-    move_count(&s->counts.copied, &stats->stage_copied_bytes);
-    move_count(&s->counts.dropped, &stats->stage_dropped);
-    move_count(&s->counts.failed, &stats->stage_fallbacks);
-    move_count(&s->counts.ahead, &stats->stage_ahead_bytes);
-    move_count(&s->counts.far, &stats->stage_far_bytes);
-    move_count(&s->counts.mirrored, &stats->stage_mirror_bytes);
-    move_count(&s->counts.unanswered, &stats->stage_unanswered);
-    stats->stage_given_bytes += stage_serve_given(s);
-    stats->stage_waiting_bytes = atomic_load(&s->counts.waiting);
-}
-
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 static void free_local(struct stage *s)
 {
     stage_source_end(&s->own);
     if (s->file >= 0) (void)close(s->file);
     if (s->listener >= 0) (void)close(s->listener);
-    stage_lines_end(&s->lines);
+    stage_connections_end(&s->lines);
     base_free(s->view.own);
     base_free(s->tile);
     base_free(s->own.steps);
     base_free(s);
 }
 
-/* It could not be begun: nothing is staged. What others of the node share waits for them.
- */
-static void give_up_all(struct stage *s)
+/* Disables staging after a failure. Waits for the node's other processes, because shared
+ * memory is freed collectively. */
+static void disable_staging_all(struct stage *s)
 {
     node_memory_free_all(&s->memory);
     if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
@@ -70,25 +53,25 @@ static int close_stage_all(struct driver *self, bool abort)
 {
     struct stage *s = (struct stage *)self;
     struct driver *lower = self->lower;
-    stage_ahead_stop(s);
+    stage_prefetch_stop(s);
     stage_clear_view(s);
     stage_copy_stop(s);
-    stage_tell(s);
-    stage_serve_stop(s);
-    int err = stage_keep_or_free_all(s);
+    stage_stats_add(s);
+    stage_server_stop(s);
+    int err = stage_cache_or_free_all(s);
     node_release_all(s->node);
     free_local(s);
     int closed = driver_call(lower, close_all, abort);
     return closed != NC_NOERR ? closed : err;
 }
 
-/* ---- the beginning ---- */
+/* ---- opening ---- */
 
-/* What is known of the files: the dataset's own, and n others. */
+/* Identities of the dataset's own file and of n other files. */
 struct files {
     struct stage_identity *list;
     int n;
-    bool all; /* the own one has no values */
+    bool all; /* the other files contain all values */
 };
 
 static int64_t blocks_in(const struct files *f, int number, int64_t block)
@@ -105,10 +88,10 @@ static int64_t blocks_of(const struct files *f, int64_t block)
     return n;
 }
 
-/* Blocks as large as asked for, larger ones where there would be too many; of the largest
- * files the end is not staged. */
-static void lay_out_stage(const struct dataset *ds, const struct files *f,
-                          struct stage_shared *plan)
+/* Plans blocks of the hint's size, or larger ones if there would be too many. If there
+ * are still too many, the last blocks are not staged. */
+static void plan_stage(const struct dataset *ds, const struct files *f,
+                       struct stage_shared *plan)
 {
     enum { LEAST = 4096, MOST = 8 << 20 };
     int64_t block = LEAST, wanted = ds->hints.stage_block;
@@ -122,18 +105,20 @@ static void lay_out_stage(const struct dataset *ds, const struct files *f,
     if (plan->nslots == 0) plan->nslots = 1;
 }
 
-/* What the first process of a node knows of the files; without that nothing is staged. */
-static int look_at_file(struct stage *s, const struct files *f, struct stage_shared *plan)
+/* Identifies the files in a node's first process. On error, nothing is staged. */
+static int identify_files(struct stage *s, const struct files *f,
+                          struct stage_shared *plan)
 {
-    if (s->ds->prefixed || s->ds->hints.file_io == BASE_FILE_IO_MPI ||
+    if (s->ds->prefixed || s->ds->hints.file_io == HINTS_FILE_IO_MPI ||
         s->ds->hints.no_indep_rw)
-        return base_error_set(NC_EFILE, "%s: it is read through MPI-IO", s->ds->path);
+        return base_error_set(NC_EFILE, "%s: not staged, as it is read through MPI-IO",
+                              s->ds->path);
     int err = stage_source_open(&s->own);
     if (err != NC_NOERR) return err;
     if (!stage_source_identify(s->own.source.file.fd, s->ds->base, &f->list[0]))
-        return base_error_set(NC_EFILE, "%s: nobody knows whether it changes",
-                              s->ds->path);
-    lay_out_stage(s->ds, f, plan);
+        return base_error_set(
+            NC_EFILE, "%s: not staged, as changes to it cannot be detected", s->ds->path);
+    plan_stage(s->ds, f, plan);
     uint64_t stamp = 1;
     for (int i = 0; i <= f->n; i++)
         stamp = stage_source_stamp(stamp, &f->list[i], plan->block);
@@ -146,14 +131,14 @@ static void place_files(struct stage_shared *all, const struct files *f)
     int64_t first = 0;
     for (int i = 0; i <= f->n; i++) {
         struct stage_part *p = stage_part_of(all, i);
-        stage_part_identify(p, &f->list[i]);
+        stage_part_set_identity(p, &f->list[i]);
         p->first = first < all->nblocks ? first : all->nblocks;
         first += all->block > 0 ? blocks_in(f, i, all->block) : 0;
     }
 }
 
-/* Memory of the node; its first process's plan in it. All nodes have it or none, also
- * where a process has an error from before. */
+/* Creates the node's shared memory from its first process's plan. Either all nodes create
+ * it or none does. `error` is this process's earlier error. */
 static int share_all(struct stage *s, const struct stage_shared *plan,
                      const struct files *f, int error)
 {
@@ -165,51 +150,53 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
     }
     if (err == NC_NOERR) s->shared = s->memory.bytes;
     if (err == NC_NOERR) node_memory_sync(&s->memory);
-    int64_t all[2] = {s->memory.window == MPI_WIN_NULL, stage_keep_number()};
+    int64_t all[2] = {s->memory.window == MPI_WIN_NULL, stage_cache_number()};
     if (err == NC_NOERR) err = error;
     err = dataset_agree_all(s->ds, err, NULL, all, 2);
-    if (all[0]) node_memory_whole_all(s->node, &s->memory);
-    stage_keep_note(s, all[1]);
+    if (all[0]) node_memory_agree_all(s->node, &s->memory);
+    stage_cache_note(s, all[1]);
     if (err == NC_NOERR) node_memory_sync(&s->memory);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
 }
 
-/* The staged file, in all processes of the node: the mirror, if there is its path, or a
- * new one. One that cannot have it reads the dataset's. */
+/* Opens the staged file in all processes on the node: the mirror, or if `path` is "", a
+ * new file. A process that cannot open it reads the dataset's file instead. */
 static int make_space_all(struct stage *s, int err, char *path)
 {
     if (err == NC_NOERR && s->first && path[0] == '\0')
         err = stage_space_create(s, s->shared, path, PATH_MAX);
     if (s->first) s->shared->watched = stage_space_is_watched(s->file);
+    if (s->first) stage_space_record_identity(s);
     if (err != NC_NOERR) path[0] = '\0';
     node_memory_sync(&s->memory);
     int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node->comm);
     node_memory_sync(&s->memory);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
+    if (!s->first) stage_space_check(s);
     if (path[0] == '\0' && s->first) {
-        stage_table_break(s->table);
+        stage_table_disable(s->table);
         s->ds->stats.stage_fallbacks++;
     }
-    /* Everybody has opened it, or never will. */
+    /* This agreement ensures that all have tried to open the file before the unlink. */
     int agreed = dataset_agree_all(s->ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"), NULL,
                                    NULL, 0);
-    if (agreed == NC_NOERR) stage_serve_begin(s);
+    if (agreed == NC_NOERR) stage_server_begin(s);
     return agreed;
 }
 
-/* The staged file loses its name when all have opened it, or nobody will. */
+/* Creates a stage. Unlinks the staged file once every process has tried to open it. */
 static int make_stage_all(struct stage *s, const struct files *f)
 {
     struct stage_shared plan = {
-        .nslots = 1, .nodes = 1, .nparts = f->n + 1, .room = INT64_MAX};
+        .nslots = 1, .nodes = 1, .nparts = f->n + 1, .home_capacity = INT64_MAX};
     char path[PATH_MAX] = "";
-    int looked = s->first ? look_at_file(s, f, &plan) : NC_NOERR;
-    int err = stage_nodes_meet_all(s);
+    int looked = s->first ? identify_files(s, f, &plan) : NC_NOERR;
+    int err = stage_nodes_create_comm_all(s);
     if (err != NC_NOERR) return err;
     err = stage_nodes_count(s, &plan);
-    stage_mirror_make_all(s, &plan, looked, path, sizeof path);
+    stage_shared_dir_make_all(s, &plan, looked, path, sizeof path);
     err = share_all(s, &plan, f, err);
     if (err == NC_NOERR) stage_nodes_exchange_all(s);
     if (err == NC_NOERR) err = make_space_all(s, looked, path);
@@ -224,7 +211,7 @@ static int begin_all(struct stage *s, const struct files *f)
     int err;
     struct node *node = node_find_all(s->ds, &err, &lacking);
     err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
-    if (lacking) node_lose(s->ds);
+    if (lacking) node_abandon(s->ds);
     if (!lacking && err != NC_NOERR) node_release_all(node);
     if (err != NC_NOERR) return err;
     s->node = node;
@@ -234,12 +221,12 @@ static int begin_all(struct stage *s, const struct files *f)
     return make_stage_all(s, f);
 }
 
-/* What was kept; if a file has changed, its places alone. A mirror is of use if all
- * nodes see the same files. */
-static int begin_again_all(struct stage *s, const struct files *f)
+/* Reuses a cached stage; if a file has changed, reuses only its space. A mirror is reused
+ * only if all nodes see the same files. */
+static int reuse_stage_all(struct stage *s, const struct files *f)
 {
     int64_t all[2] = {INT64_MIN, INT64_MIN};
-    stage_serve_begin(s);
+    stage_server_begin(s);
     s->ds->stats.stage_kept++;
     if (s->first) {
         stage_source_check_again(s, f->list);
@@ -248,14 +235,15 @@ static int begin_again_all(struct stage *s, const struct files *f)
     }
     int err = dataset_agree_all(s->ds, NC_NOERR, NULL, all, 2);
     if (s->shared->mirror && (all[0] != -all[1] || all[0] == 0)) {
-        stage_table_break(s->table);
+        stage_table_disable(s->table);
         s->ds->stats.stage_fallbacks += s->first;
     }
     return err;
 }
 
-/* Each of the others one process looks at, and all know of it. Whether all have memory
- * for the dataset's own alone the next agreement tells. */
+/* Gets the identities of the other files. Each file is examined by one process, and all
+ * processes receive the results. If there are no other files, the next agreement checks
+ * that all processes could allocate the list. */
 static int find_files_all(struct stage *s, struct files *f)
 {
     struct dataset *ds = s->ds;
@@ -266,22 +254,23 @@ static int find_files_all(struct stage *s, struct files *f)
     err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     for (int i = 1 + ds->rank; i <= f->n; i += ds->nprocs)
-        stage_source_look(s, i, &f->list[i]);
+        stage_source_get_identity(s, i, &f->list[i]);
     int mpi = MPI_Allreduce(MPI_IN_PLACE, f->list, (f->n + 1) * STAGE_NUMBERS,
                             MPI_INT64_T, MPI_MAX, ds->comm);
-    return base_mpi_error(mpi, NC_EMPI, "looking at the files");
+    return base_mpi_error(mpi, NC_EMPI, "examining the files");
 }
 
-/* As it was kept by all, or anew. */
+/* Reuses the cached stage if all processes have it, or creates a new one. */
 static int begin_either_all(struct stage *s, const struct files *f, int error)
 {
     bool again;
-    int err = stage_keep_take_all(s, error, &again);
+    int err = stage_cache_take_all(s, error, &again);
     if (err != NC_NOERR) return err;
-    return again ? begin_again_all(s, f) : begin_all(s, f);
+    return again ? reuse_stage_all(s, f) : begin_all(s, f);
 }
 
-/* The files are known, and what a layer above may have had to mend is. */
+/* Begins staging. At this point the files are known, and the layers above have completed
+ * any repairs. */
 static void opened_all(struct driver *self)
 {
     struct stage *s = (struct stage *)self;
@@ -290,7 +279,7 @@ static void opened_all(struct driver *self)
     err = begin_either_all(s, &f, err);
     base_free(f.list);
     if (err != NC_NOERR) {
-        give_up_all(s);
+        disable_staging_all(s);
         return;
     }
     s->view.own = s->view.bytes = base_malloc((size_t)s->shared->block);
@@ -300,7 +289,7 @@ static void opened_all(struct driver *self)
 
 static const struct driver_ops slots;
 
-/* Without memory the dataset is as without this layer. */
+/* Opens the layer, or leaves it out if any process is out of memory. */
 static int open_stage_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
@@ -320,22 +309,22 @@ static int open_stage_all(struct dataset *ds, int omode, struct driver *lower,
                         .listener = -1,
                         .file = -1};
     driver_stack(&s->own.base, &slots, lower, ds);
-    stage_lines_begin(&s->lines);
+    stage_connections_begin(&s->lines);
     *self = &s->own.base;
     return NC_NOERR;
 }
 
-/* ---- other files of the dataset ---- */
+/* ---- the dataset's other files ---- */
 
 static void take_stage_parts(struct driver *self, const struct driver_parts *parts)
 {
     ((struct stage *)self)->parts = *parts;
 }
 
-/* Threads may be reading it. */
+/* Stops the prefetch thread first, because it may be reading the file. */
 static void free_reader(struct stage_reader *r)
 {
-    stage_ahead_stop(r->stage);
+    stage_prefetch_stop(r->stage);
     stage_source_end(r);
     base_free(r->steps);
     base_free(r);
@@ -350,17 +339,17 @@ static int close_part_all(struct driver *self, bool abort)
 
 static int prefetch(struct driver *self, const struct access_request *r)
 {
-    return stage_ahead_prefetch((struct stage_reader *)self, r);
+    return stage_prefetch_request((struct stage_reader *)self, r);
 }
 
 static const struct driver_ops part_slots = {
     .close_all = close_part_all,
     .get_all = stage_get_all,
     .get = stage_get,
-    .ahead = {.prefetch = prefetch},
+    .prefetching = {.prefetch = prefetch},
 };
 
-/* Without memory it is read unstaged. */
+/* Stacks a reader on `lower`. If out of memory, the file is read without staging. */
 static struct driver *read_part(struct driver *self, int number, struct driver *lower)
 {
     struct stage_reader *r = base_malloc(sizeof *r);
@@ -371,10 +360,10 @@ static struct driver *read_part(struct driver *self, int number, struct driver *
     return &r->base;
 }
 
-/* ---- where a reader may expect what others have written ---- */
+/* calls after which a reader expects to see other processes' writes */
 
-/* The first process of a node looks; what it forgets nobody finds once all have agreed,
- * in the layer below. */
+/* Checks for changes in the node's first process. After the next agreement, in the layer
+ * below, no process uses an invalidated block. */
 static void check_staged_file(struct stage *s)
 {
     if (s->first) stage_source_check(s);
@@ -404,19 +393,19 @@ static int sync_stage_alone(struct driver *self)
     return driver_call(self->lower, sync);
 }
 
-/* ---- ahead ---- */
+/* ---- prefetching ---- */
 
 static int prefetch_wait(struct driver *self)
 {
-    stage_ahead_wait((struct stage *)self);
+    stage_prefetch_wait((struct stage *)self);
     stage_copy_wait((struct stage *)self);
     return NC_NOERR;
 }
 
 static int inq_stage_info(struct driver *self, MPI_Info info)
 {
-    stage_copy_wait((struct stage *)self); /* who asks may look at what it came to */
-    stage_tell((struct stage *)self);
+    stage_copy_wait((struct stage *)self); /* include blocks queued for storing */
+    stage_stats_add((struct stage *)self);
     return driver_call(self->lower, inq_info, info);
 }
 
@@ -429,7 +418,7 @@ static const struct driver_ops slots = {
     .sync_all = sync_stage_all,
     .sync = sync_stage_alone,
     .inq_info = inq_stage_info,
-    .ahead = {.prefetch = prefetch, .prefetch_wait = prefetch_wait},
+    .prefetching = {.prefetch = prefetch, .prefetch_wait = prefetch_wait},
     .files = {.parts = take_stage_parts, .part = read_part, .opened_all = opened_all},
 };
 

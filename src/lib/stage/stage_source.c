@@ -1,5 +1,6 @@
-/* The files that are staged: which they are, whether they have changed, and their bytes.
- */
+/* Identifies and opens the files to stage, detects changes, and reads bytes. Blocks are
+ * valid for one identity of their file. When it changes, all blocks are invalidated
+ * before the new identity is published. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,10 +17,10 @@
 #include "file_identity.h"
 #include "stage.h"
 
-/* ---- which files they are ---- */
+/* ---- identity ---- */
 
-/* Times of a file come from a clock that may stand still for seconds: a second change
- * within them leaves the time as it is. */
+/* Returns whether a time is so old that another change to the file would alter it. File
+ * times come from a clock that may not advance for seconds. */
 static bool is_quiet(time_t modified)
 {
     enum { MOMENT = 10 };
@@ -54,12 +55,11 @@ bool stage_source_identify(int fd, int64_t base, struct stage_identity *now)
     return true;
 }
 
-/* Numbers that were read between two looks at the same even version are of one identity:
- * all of these are in one order that all processes see, and who changes a number has
- * made the version odd before. */
+/* If the version is even and unchanged, the fields belong to one identity: all accesses
+ * are sequentially consistent, and a writer first makes the version odd. */
 struct stage_identity stage_part_identity(struct stage_part *p)
 {
-    enum { TRIES = 1000 }; /* who changes it may have been killed */
+    enum { TRIES = 1000 }; /* bounded, because the writer may have been killed */
     int64_t numbers[STAGE_NUMBERS];
     struct stage_identity found;
     for (int tries = 0; tries < TRIES; tries++) {
@@ -75,7 +75,7 @@ struct stage_identity stage_part_identity(struct stage_part *p)
     return (struct stage_identity){.inode = 0};
 }
 
-void stage_part_identify(struct stage_part *p, const struct stage_identity *now)
+void stage_part_set_identity(struct stage_part *p, const struct stage_identity *now)
 {
     int64_t numbers[STAGE_NUMBERS];
     memcpy(numbers, now, sizeof numbers);
@@ -91,16 +91,16 @@ static bool is_same(struct stage_identity a, struct stage_identity b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* -1: there is no regular file of that name that could be opened. */
+/* Opens a file by name. Returns -1 if it cannot be opened or is not a regular file. */
 static int open_by_name(struct stage *s, int number)
 {
-    char *path = s->parts.path(s->parts.who, number - 1);
+    char *path = s->parts.path(s->parts.arg, number - 1);
     int fd = path == NULL ? -1 : base_open_regular(path, O_RDONLY);
     base_free(path);
     return fd;
 }
 
-void stage_source_look(struct stage *s, int number, struct stage_identity *now)
+void stage_source_get_identity(struct stage *s, int number, struct stage_identity *now)
 {
     int fd = open_by_name(s, number);
     (void)stage_source_identify(fd, 0, now);
@@ -109,15 +109,16 @@ void stage_source_look(struct stage *s, int number, struct stage_identity *now)
 
 /* ---- opening ---- */
 
-/* Is it what nodes have staged, and can it be read as they do? One that changed before it
- * was used has not been looked at by syncs; others may have blocks of it. */
-static int admit(struct stage *s, const struct stage_source *source, const char *path)
+/* Checks that a file can be read through a descriptor and is the one that was staged:
+ * syncs check it only after its first use, and other nodes may have staged its blocks. */
+static int check_readable(struct stage *s, const struct stage_source *source,
+                          const char *path)
 {
     struct stage_identity now;
     int fd = source->file.fd;
-    if (s->ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(fd))
-        return base_error_set(NC_EFILE, "%s: its file system is read through MPI-IO",
-                              path);
+    if (s->ds->hints.file_io != HINTS_FILE_IO_POSIX && !base_fs_is_coherent(fd))
+        return base_error_set(
+            NC_EFILE, "%s: not staged, as its file system is read through MPI-IO", path);
     if (s->shared == NULL || source->part == 0) return NC_NOERR;
     struct stage_part *p = stage_part_of(s->shared, source->part);
     atomic_store(&p->used, 1);
@@ -125,10 +126,10 @@ static int admit(struct stage *s, const struct stage_source *source, const char 
     if (stage_source_identify(fd, 0, &now) && now.inode == known.inode &&
         (is_same(now, known) || !known.quiet))
         return NC_NOERR;
-    return base_error_set(NC_EFILE, "%s: it is not the file that is staged", path);
+    return base_error_set(NC_EFILE, "%s is not the file that was staged", path);
 }
 
-static bool is_gone(const struct stage *s, int part)
+static bool has_no_identity(const struct stage *s, int part)
 {
     return s->shared != NULL && part > 0 &&
            stage_part_identity(stage_part_of(s->shared, part)).inode == 0;
@@ -137,7 +138,7 @@ static bool is_gone(const struct stage *s, int part)
 void stage_source_end(struct stage_reader *r)
 {
     struct dataset *ds = r->base.ds;
-    if (ds->lent == &r->source.file) ds->lent = NULL;
+    if (ds->shared_descriptor == &r->source.file) ds->shared_descriptor = NULL;
     if (!r->source.borrowed) (void)file_descriptor_close(&r->source.file, ds->path);
     r->source.file = FILE_NO_DESCRIPTOR;
 }
@@ -147,22 +148,23 @@ int stage_source_open(struct stage_reader *r)
     struct stage_source *source = &r->source;
     struct dataset *ds = r->base.ds;
     const char *path = ds->path;
-    if (is_gone(r->stage, source->part))
-        return base_error_set(NC_EFILE, "%s: it is another file by now", path);
+    if (has_no_identity(r->stage, source->part))
+        return base_error_set(NC_EFILE, "%s was replaced by another file", path);
     if (source->file.fd >= 0) return NC_NOERR;
-    /* There may be hundreds of files: none takes more descriptors than without a stage.
-     */
-    source->borrowed = source->part > 0 && ds->lent != NULL;
+    /* Borrows a descriptor: there may be hundreds of files, and staging should not need
+     * more descriptors than ordinary reads. */
+    source->borrowed = source->part > 0 && ds->shared_descriptor != NULL;
     int err = NC_NOERR;
     if (source->borrowed)
-        source->file = (struct file_descriptor){.fd = ds->lent->fd, .errors = -1};
+        source->file =
+            (struct file_descriptor){.fd = ds->shared_descriptor->fd, .errors = -1};
     else
-        err = file_again(ds, &source->file);
-    if (err == NC_NOERR) err = admit(r->stage, source, path);
+        err = file_open_again(ds, &source->file);
+    if (err == NC_NOERR) err = check_readable(r->stage, source, path);
     if (err != NC_NOERR)
         stage_source_end(r);
-    else if (ds->lent == NULL) /* what is not staged comes from the same file */
-        ds->lent = &source->file;
+    else if (ds->shared_descriptor == NULL) /* unstaged reads use the same descriptor */
+        ds->shared_descriptor = &source->file;
     return err;
 }
 
@@ -172,10 +174,10 @@ bool stage_source_open_part(struct stage *s, struct stage_source *source)
         source->file = s->own.source.file;
         return true;
     }
-    if (is_gone(s, source->part)) return false;
+    if (has_no_identity(s, source->part)) return false;
     source->file.fd = open_by_name(s, source->part);
     if (source->file.fd < 0) return false;
-    if (admit(s, source, "a part of the dataset") == NC_NOERR) return true;
+    if (check_readable(s, source, "a part of the dataset") == NC_NOERR) return true;
     stage_source_close(source);
     return false;
 }
@@ -186,55 +188,59 @@ void stage_source_close(struct stage_source *source)
     source->file = FILE_NO_DESCRIPTOR;
 }
 
-/* ---- whether they have changed ---- */
+/* ---- changes ---- */
 
-static void give_source_up(struct stage *s)
+static void disable_stage(struct stage *s)
 {
-    stage_table_break(s->table);
+    stage_table_disable(s->table);
     s->ds->stats.stage_fallbacks++;
 }
 
-/* What was staged is forgotten before the new identity can be seen: at worst another
- * process forgets once more. What other nodes may still write to the same staged file
- * cannot be forgotten, if they are at it. Where another file has taken a name, processes
- * may have the old one open: it is not staged any more as long as they do. False: nothing
- * is new. */
-static bool renew(struct stage *s, struct stage_part *p, struct stage_identity now,
-                  bool again)
+/* Compares a file with its known identity, and invalidates all blocks if it has changed.
+ * Returns whether it has.
+ * 1. Blocks are invalidated before the new identity is visible. At worst another process
+ *    invalidates them again.
+ * 2. Other nodes may still write old blocks to a mirror. This cannot be prevented, so
+ *    this node stops staging.
+ * 3. If another file now has the name, some processes may still have the old file open,
+ *    so neither file is staged while the dataset is open. */
+static bool update_identity(struct stage *s, struct stage_part *p,
+                            struct stage_identity now, bool again)
 {
     struct stage_identity known = stage_part_identity(p);
     bool same = is_same(known, now);
     if (same && (known.quiet || now.inode == 0)) return false;
     atomic_store(&s->shared->stamp, 0);
-    stage_table_forget(s->table);
+    stage_table_invalidate(s->table);
     if (!same) s->ds->stats.stage_stale++;
-    if (!again && s->shared->mirror) give_source_up(s);
+    if (!again && s->shared->mirror) disable_stage(s);
     if (!again && now.inode != known.inode) memset(&now, 0, sizeof now);
-    stage_part_identify(p, &now);
+    stage_part_set_identity(p, &now);
     return true;
 }
 
-/* The dataset's own file is looked at unless others have all values; they are if they
- * were used, or as `others` tells. */
+/* Checks the dataset's own file, unless the other files contain all values. Also checks
+ * the other files used so far, or all of them if `others` contains their identities. */
 static void check_source(struct stage *s, const struct stage_identity *others)
 {
     struct stage_identity now;
     struct stage_shared *all = s->shared;
-    if (s->table == NULL || stage_table_broken(s->table)) return;
+    if (s->table == NULL || stage_table_is_disabled(s->table)) return;
     bool own = !s->parts.all, changed = false;
     if (own && (stage_source_open(&s->own) != NC_NOERR ||
                 !stage_source_identify(s->own.source.file.fd, s->ds->base, &now))) {
-        give_source_up(s);
+        disable_stage(s);
         return;
     }
-    if (own) changed = renew(s, stage_part_of(all, 0), now, others != NULL);
+    if (own) changed = update_identity(s, stage_part_of(all, 0), now, others != NULL);
     for (int i = 1; i < all->nparts; i++) {
         struct stage_part *p = stage_part_of(all, i);
-        if (others == NULL && (!atomic_load(&p->used) || is_gone(s, i))) continue;
-        if (others == NULL) stage_source_look(s, i, &now);
-        if (renew(s, p, others == NULL ? now : others[i], others != NULL)) changed = true;
+        if (others == NULL && (!atomic_load(&p->used) || has_no_identity(s, i))) continue;
+        if (others == NULL) stage_source_get_identity(s, i, &now);
+        if (update_identity(s, p, others == NULL ? now : others[i], others != NULL))
+            changed = true;
     }
-    if (!changed || stage_table_broken(s->table)) return;
+    if (!changed || stage_table_is_disabled(s->table)) return;
     uint64_t stamp = 1;
     for (int64_t i = 0; i < all->nparts; i++) {
         now = stage_part_identity(stage_part_of(all, i));
@@ -260,7 +266,7 @@ int64_t stage_now(void)
     return base_now(CLOCK_MONOTONIC);
 }
 
-void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since)
+void stage_speed_add(struct stage_speed *p, int64_t bytes, int64_t since)
 {
     atomic_fetch_add(&p->bytes, bytes);
     atomic_fetch_add(&p->ns, stage_now() - since);
@@ -274,7 +280,20 @@ int stage_source_read(struct stage *s, const struct stage_source *source, int64_
     int64_t done = base_read_some(source->file.fd, at, bytes, n);
     if (done < 0) return base_error_system(NC_EREAD, "reading", s->ds->path);
     atomic_fetch_add(&s->counts.source_bytes, done);
-    stage_pace_count(&s->near, done, since);
+    stage_speed_add(&s->file_speed, done, since);
     memset((char *)bytes + done, 0, (size_t)(n - done));
     return NC_NOERR;
+}
+
+/* ---- readiness ---- */
+
+bool stage_is_usable(const struct stage *s)
+{
+    return s->table != NULL && s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
+           !stage_table_is_disabled(s->table);
+}
+
+bool stage_try_open(struct stage_reader *r)
+{
+    return stage_is_usable(r->stage) && stage_source_open(r) == NC_NOERR;
 }

@@ -1,17 +1,17 @@
-/* The staged file. It has a byte more than all places together from the beginning on,
- * which nobody writes: where somebody cuts it off, who is its user and gets at it through
- * the system's list of open files, its size never is the same again, whatever is written
- * later. Without that, places before what is written later would read as zeros.
+/* Creates, opens and checks the staged file.
  *
- * Its first process makes it, under a name that nobody can have had
- * before; when all of the node have it open, the name goes. What has such a name for
- * longer, and nobody has locked, is of a program that was killed in between. */
+ * It is one byte longer than all slots, and its last byte is never written. Therefore, if
+ * another process of the user truncates the file (through /proc), later writes cannot
+ * restore its size and so hide that earlier slots now read as zeros.
+ *
+ * The node's first process creates the file under a unique name. It is unlinked when all
+ * processes on the node have opened it. A file that is older than a minute and not locked
+ * was left by a program that was killed before the unlink. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,17 +25,17 @@
 
 static const char prefix[] = ".ncmpi-stage-";
 
-/* Only a file of this user, and none that a link leads to. -1: it is not. */
+/* Opens a file owned by this user, not following symbolic links. Returns -1 on error. */
 static int open_own_stage(const char *path, int flags)
 {
     return base_open_own(path, flags | O_RDWR | O_NOFOLLOW);
 }
 
-/* ---- what is left ---- */
+/* ---- leftovers ---- */
 
 static void sweep_one(const char *path)
 {
-    enum { OLD = 60 }; /* seconds; who makes one has it named for a moment */
+    enum { OLD = 60 }; /* seconds; files in use are unlinked much earlier */
     struct stat st;
     if (lstat(path, &st) != 0 || st.st_mtime > time(NULL) - OLD) return;
     int fd = open_own_stage(path, 0);
@@ -63,23 +63,14 @@ static uint64_t new_stage_token(const struct dataset *ds)
 {
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_REALTIME, &now);
-    const int64_t mixed[] = {now.tv_sec, now.tv_nsec, getpid(), ds->rank, ds->inode};
+    const int64_t mixed[] = {now.tv_sec, now.tv_nsec, getpid(), ds->rank,
+                             ds->identity.inode};
     return base_hash(mixed, sizeof mixed, 0);
 }
 
-static int64_t whole(const struct stage_shared *all)
+static int64_t staged_file_size(const struct stage_shared *all)
 {
     return (all->mirror ? all->nblocks : all->nslots) * all->block + 1;
-}
-
-/* Beyond the limit of a process the system ends it by a signal. */
-static int make_long(int fd, int64_t n, const char *path)
-{
-    struct rlimit most;
-    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
-        most.rlim_cur < (rlim_t)n)
-        return base_error_set(NC_EFILE, "%s: no file may be as large as that", path);
-    return base_resize(fd, n, path);
 }
 
 int stage_space_create(struct stage *s, const struct stage_shared *plan, char *path,
@@ -91,11 +82,11 @@ int stage_space_create(struct stage *s, const struct stage_shared *plan, char *p
     int n = snprintf(path, size, "%s/%s%016llx", directory, prefix,
                      (unsigned long long)new_stage_token(ds));
     if (n < 0 || (size_t)n >= size)
-        return base_error_set(NC_EBAD_FILE, "the path of the stage is too long");
+        return base_error_set(NC_EBAD_FILE, "the path of the staged file is too long");
     s->file = open_own_stage(path, O_CREAT | O_EXCL);
-    if (s->file < 0) return base_error_system(NC_EFILE, "making", path);
+    if (s->file < 0) return base_error_system(NC_EFILE, "creating", path);
     (void)base_lock_whole(s->file, true);
-    int err = make_long(s->file, whole(plan), path);
+    int err = base_resize(s->file, staged_file_size(plan), path);
     if (err == NC_NOERR) return NC_NOERR;
     (void)unlink(path);
     (void)close(s->file);
@@ -109,14 +100,34 @@ int stage_space_open(struct stage *s, const char *path)
     return s->file < 0 ? base_error_system(NC_EFILE, "opening", path) : NC_NOERR;
 }
 
-/* Where nodes share a file system its servers are asked for the size each time. */
-bool stage_space_is_watched(int file)
+void stage_space_record_identity(const struct stage *s)
 {
-    return file >= 0 && !base_fs_shared(file);
+    struct stat st = {0};
+    if (s->file >= 0 && fstat(s->file, &st) != 0) st.st_ino = 0;
+    s->shared->device = (int64_t)st.st_dev;
+    s->shared->inode = (int64_t)st.st_ino;
 }
 
-bool stage_space_is_whole(const struct stage_shared *all, int file)
+void stage_space_check(struct stage *s)
 {
     struct stat st;
-    return !all->watched || (fstat(file, &st) == 0 && (int64_t)st.st_size == whole(all));
+    if (s->file < 0) return;
+    if (fstat(s->file, &st) == 0 && (int64_t)st.st_dev == s->shared->device &&
+        (int64_t)st.st_ino == s->shared->inode)
+        return;
+    (void)close(s->file);
+    s->file = -1;
+}
+
+/* Returns false on shared file systems, where each check would be a server request. */
+bool stage_space_is_watched(int file)
+{
+    return file >= 0 && !base_fs_is_shared(file);
+}
+
+bool stage_space_is_complete(const struct stage_shared *all, int file)
+{
+    struct stat st;
+    return !all->watched ||
+           (fstat(file, &st) == 0 && (int64_t)st.st_size == staged_file_size(all));
 }

@@ -1,18 +1,20 @@
-/* The file of a trace.
+/* Opens and closes the trace file.
  *
- * Ten thousand processes shall neither have a file each nor send what they have to one of
- * them. So they append whole lines to one file: of a file opened with O_APPEND, a write()
- * goes behind all that others have written, as POSIX has it and file systems do whose
- * processes see the same bytes (base_fs_coherent). On others (NFS) that holds among the
- * processes of a node alone: those of process 0's have the file, and those of another
- * node one of their own, with its name behind. %r and %h in the name are rank and host:
- * who wants a file a process has it.
+ * Thousands of processes should neither write one file each nor send their lines to one
+ * process. Instead, they append whole lines to one file. With O_APPEND, a write() appends
+ * after all data that other processes have written. POSIX requires this, and coherent
+ * file systems implement it (base_fs_is_coherent). Other file systems (NFS) guarantee it
+ * only for the processes of one node. On these, the processes of process 0's node share
+ * the file, and each other node has a separate file whose name ends with the host name.
+ * %r and %h in the name stand for the rank and the host, for users who want one file per
+ * process.
  *
- * Clocks: CLOCK_MONOTONIC is one clock on a node. Processes on process 0's node take over
- * its time of day; those of others know how late it is there when all come out of a
- * barrier, so that they are wrong by what a barrier takes, and by what clocks drift apart
- * later (a few microseconds a second). What a process has found for its first dataset
- * holds for all, as the times of one process must be in order. */
+ * Clocks: CLOCK_MONOTONIC is the same for all processes on a node. Processes on process
+ * 0's node use process 0's offset to the time of day. Processes on other nodes receive
+ * process 0's time, taken when all processes leave a barrier. The error of their clocks
+ * is the duration of a barrier plus the later drift of the clocks (a few microseconds per
+ * second). A process uses the offset of its first dataset for all later ones, so that its
+ * times are in order. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,26 +36,28 @@
 
 /* ---- the file ---- */
 
-/* Makes the file with the bracket that a list begins with, unless it is there: never
- * without it for a moment, as others may come to append. */
-static void make_trace_file(const char *path)
+/* Creates the file, with the bracket that begins a JSON list, unless it exists. Other
+ * processes may append at any time, so the file is given its name only after the bracket
+ * has been written. Returns a descriptor open for appending, or -1 if the file exists or
+ * cannot be created. */
+static int make_trace_file(const char *path)
 {
     char fresh[PATH_MAX];
     int64_t own[2] = {trace_clock(), base_mpi_host()};
     unsigned long long mark = base_hash(own, sizeof own, (uint64_t)getpid());
-    if (access(path, F_OK) == 0) return;
+    if (access(path, F_OK) == 0) return -1;
     if ((size_t)snprintf(fresh, sizeof fresh, "%s.%llx", path, mark) >= sizeof fresh)
-        return;
-    int fd = base_open_with(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (fd < 0) return; /* opening it will say why */
-    bool made = base_write_on(fd, "[\n", 2);
-    (void)close(fd);
-    if (made) (void)link(fresh, path);
+        return -1;
+    int fd = base_open_with(fresh, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0666);
+    if (fd < 0) return -1; /* a later open reports the error */
+    bool named = base_write_stream(fd, "[\n", 2) && link(fresh, path) == 0;
     (void)unlink(fresh);
+    if (named) return fd;
+    (void)close(fd);
+    return -1;
 }
 
-/* Is the file a trace, as far as its beginning tells? Nobody wants one appended to
- * anything else. An errno, or 0. */
+/* Checks that the file begins like a trace, before appending. Returns an errno, or 0. */
 static int check_file(int fd, struct stat *st)
 {
     char first = '[';
@@ -63,12 +67,12 @@ static int check_file(int fd, struct stat *st)
     return first == '[' ? 0 : EEXIST;
 }
 
-/* Opens it for t: an errno, or 0. */
+/* Opens the file for a trace. Returns an errno, or 0. */
 static int open_trace_file(struct trace *t, const char *path)
 {
     struct stat st;
-    make_trace_file(path);
-    t->fd = base_open_with(path, O_RDWR | O_APPEND | O_CREAT, 0666);
+    t->fd = make_trace_file(path);
+    if (t->fd < 0) t->fd = base_open_with(path, O_RDWR | O_APPEND | O_CREAT, 0666);
     if (t->fd < 0) return errno;
     int why = check_file(t->fd, &st);
     if (why == 0) {
@@ -81,13 +85,13 @@ static int open_trace_file(struct trace *t, const char *path)
     return why;
 }
 
-/* What an errno means here. */
-static const char *words_of_errno(int why)
+/* Returns the message for an errno value. */
+static const char *errno_message(int why)
 {
-    return why == EEXIST ? "that file is something else" : strerror(why);
+    return why == EEXIST ? "the file exists and is not a trace" : strerror(why);
 }
 
-/* The name with rank and host in the place of %r and %h. False: it is too long. */
+/* Expands %r and %h to rank and host. Returns false if the name is too long. */
 static bool expand(const char *name, int rank, const char *host, char *path, size_t size)
 {
     size_t n = 0;
@@ -109,53 +113,24 @@ static bool expand(const char *name, int rank, const char *host, char *path, siz
     return *name == '\0';
 }
 
-/* ---- text ---- */
+/* ---- starting ---- */
 
-static void give_trace_up(struct trace *t, int why)
-{
-    for (size_t i = 0; i < t->used; i++)
-        t->lost += t->text[i] == '\n';
-    if (t->fd >= 0) (void)close(t->fd);
-    t->fd = -1;
-    t->why = why;
-}
-
-/* The dataset may turn out to be the same file, under another name. */
-static bool is_dataset(const struct trace *t)
-{
-    return t->ds->inode != 0 && t->inode == t->ds->inode && t->device == t->ds->device;
-}
-
-void trace_spill(struct trace *t)
-{
-    int saved = errno;
-    if (t->fd >= 0 && is_dataset(t))
-        give_trace_up(t, EEXIST);
-    else if (t->fd >= 0 && t->used > 0 && !base_write_on(t->fd, t->text, t->used))
-        give_trace_up(t, errno);
-    t->used = 0;
-    t->spilled = trace_clock();
-    errno = saved;
-}
-
-/* ---- beginning ---- */
-
-/* What process 0 tells. */
+/* Data that process 0 broadcasts to start a trace. */
 struct start {
-    int64_t why;         /* there is no trace: an errno */
-    int64_t apart;       /* processes of other hosts have files of their own */
-    int64_t clock;       /* process 0's, when all came out of the barrier */
-    int64_t shift;       /* from its clock to the time of day */
-    int64_t host, id;    /* its host; the dataset's number */
-    char name[PATH_MAX]; /* of the file, as it was asked for */
+    int64_t why;            /* errno if tracing is impossible */
+    int64_t separate_files; /* other nodes have separate files */
+    int64_t clock;          /* process 0's clock when all processes left the barrier */
+    int64_t shift;          /* time of day minus the clock */
+    int64_t host, id;       /* process 0's host; the dataset's number */
+    char name[PATH_MAX];    /* file name, not yet expanded */
 };
 
-/* A line to standard error, written at once. */
+/* Writes a line to standard error with one write. */
 static void print_line(const struct dataset *ds, const char *what, const char *why)
 {
     char line[1024];
     int n = snprintf(line, sizeof line, "%.400s: %s: %.200s\n", ds->path, what, why);
-    if (n > 0) (void)base_write_on(STDERR_FILENO, line, (size_t)n);
+    if (n > 0) (void)base_write_stream(STDERR_FILENO, line, (size_t)n);
 }
 
 static struct trace *new_trace(struct dataset *ds, bool threads)
@@ -166,11 +141,11 @@ static struct trace *new_trace(struct dataset *ds, bool threads)
     pthread_mutex_init(&t->lock, NULL);
     t->ds = ds;
     t->fd = -1;
-    /* Threads of the burst buffer come without MPI's. */
-    t->threads = threads || ds->hints.burst == BASE_ENABLE ||
-                 ds->hints.blob_join == BASE_JOIN_BEHIND;
+    /* The burst buffer and joins start threads at any MPI thread level. */
+    t->threads = threads || ds->hints.burst == HINTS_ENABLE ||
+                 ds->hints.blob_join == HINTS_JOIN_BACKGROUND;
     if (MPI_Comm_rank(MPI_COMM_WORLD, &t->pid) != MPI_SUCCESS) t->pid = ds->rank;
-    t->spilled = trace_clock();
+    t->flushed_at = trace_clock();
     return t;
 }
 
@@ -178,14 +153,14 @@ static int64_t new_id(const struct dataset *ds)
 {
     int64_t own[3] = {base_now(CLOCK_REALTIME), base_mpi_host(), (int64_t)(intptr_t)ds};
     uint64_t hash = base_hash(own, sizeof own, (uint64_t)getpid());
-    return (int64_t)(hash >> 12); /* a double has room for it */
+    return (int64_t)(hash >> 12); /* fits exactly into a double */
 }
 
-/* Opens the file this process appends to. An errno, or 0. */
+/* Opens the file that this process appends to. Returns an errno, or 0. */
 static int open_own_trace(struct trace *t, const struct start *s, const char *host)
 {
     char path[PATH_MAX];
-    bool apart = s->apart && s->host != base_mpi_host();
+    bool apart = s->separate_files && s->host != base_mpi_host();
     if (!expand(s->name, t->pid, host, path, sizeof path)) return ENAMETOOLONG;
     size_t used = strlen(path), room = sizeof path - used;
     if (apart && (size_t)snprintf(path + used, room, ".%s", host) >= room)
@@ -205,16 +180,16 @@ static int prepare_first(struct dataset *ds, struct start *s, const char *host)
     s->id = new_id(ds);
     s->host = base_mpi_host();
     if (ds->trace == NULL) return ENOMEM;
-    if (strcmp(s->name, ds->full) == 0) return EEXIST;
+    if (strcmp(s->name, ds->full_path) == 0) return EEXIST;
     int why = open_own_trace(ds->trace, s, host);
-    if (why == 0) s->apart = !base_fs_coherent(ds->trace->fd);
+    if (why == 0) s->separate_files = !base_fs_is_coherent(ds->trace->fd);
     return why;
 }
 
-/* From this process's clock to the time of day; 0: not yet known. */
+/* Time of day minus this process's clock, in nanoseconds; 0 before the first trace. */
 static _Atomic int64_t known_shift;
 
-/* Of several looks at both clocks the one that took the shortest. */
+/* Reads both clocks several times. Returns the difference from the fastest reading. */
 static int64_t find_shift(void)
 {
     int64_t shift = known_shift, shortest = INT64_MAX;
@@ -227,7 +202,7 @@ static int64_t find_shift(void)
     return shift;
 }
 
-/* When the barrier ends it is the same time everywhere, more or less. */
+/* Sets the clock's shift. Assumes that all processes leave a barrier simultaneously. */
 static void set_clock(struct trace *t, const struct start *s, int64_t clock)
 {
     bool near = s->host != 0 && s->host == base_mpi_host();
@@ -240,7 +215,7 @@ void trace_start_all(struct dataset *ds, bool threads)
 {
     struct start s = {0};
     char host[64] = "";
-    if (ds->hints.trace == BASE_REPORT_NONE) return;
+    if (ds->hints.trace == HINTS_REPORT_NONE) return;
     ds->trace = new_trace(ds, threads);
     (void)gethostname(host, sizeof host - 1);
     if (ds->rank == 0) s.why = prepare_first(ds, &s, host);
@@ -251,19 +226,19 @@ void trace_start_all(struct dataset *ds, bool threads)
     int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);
     if (s.why != 0 || mpi != MPI_SUCCESS) {
         if (ds->rank == 0)
-            print_line(ds, "there is no trace", words_of_errno((int)s.why));
+            print_line(ds, "no trace is written", errno_message((int)s.why));
         trace_drop(ds);
-        ds->hints.trace = BASE_REPORT_NONE;
+        ds->hints.trace = HINTS_REPORT_NONE;
         return;
     }
     struct trace *t = ds->trace;
-    if (t == NULL) return; /* the others are told in the end */
+    if (t == NULL) return; /* out of memory; trace_stop_all reports it */
     set_clock(t, &s, clock);
     t->id = s.id;
     if (ds->rank != 0) t->why = open_own_trace(t, &s, host);
     trace_add_process(t, host);
     trace_add_dataset(t, host);
-    t->depth = 1; /* in the call that creates or opens */
+    t->depth = 1; /* the call that creates or opens the dataset has begun */
     t->caller = trace_thread(t);
 }
 
@@ -274,14 +249,15 @@ void trace_drop(struct dataset *ds)
     struct trace *t = ds->trace;
     if (t == NULL) return;
     if (t->before.ncalls > 0) trace_add_group(t, &t->before);
-    trace_spill(t);
+    trace_flush(t);
     if (t->fd >= 0) (void)close(t->fd);
     pthread_mutex_destroy(&t->lock);
     base_free(t);
     ds->trace = NULL;
 }
 
-/* What compression made of each variable's values, of this process. */
+/* Adds a line per variable with the sizes of this process's values before and after
+ * compression. */
 static void add_framed(struct trace *t)
 {
     const struct dataset *ds = t->ds;
@@ -294,12 +270,12 @@ void trace_stop_all(struct dataset *ds)
     enum { WHY, LOST, NVALUES };
     int64_t mine[NVALUES] = {ENOMEM, 1}, worst[NVALUES] = {0};
     struct trace *t = ds->trace;
-    if (ds->hints.trace == BASE_REPORT_NONE) return;
+    if (ds->hints.trace == HINTS_REPORT_NONE) return;
     if (t != NULL) {
         if (t->before.ncalls > 0) trace_add_group(t, &t->before);
         t->before.ncalls = 0;
         add_framed(t);
-        trace_spill(t);
+        trace_flush(t);
         mine[WHY] = t->why;
         mine[LOST] = t->lost;
     }
@@ -308,7 +284,7 @@ void trace_stop_all(struct dataset *ds)
     if (ds->rank != 0 || mpi != MPI_SUCCESS || worst[LOST] == 0) return;
     char what[128];
     snprintf(what, sizeof what,
-             "the trace has not all lines, of one process %lld are missing",
+             "the trace is incomplete: up to %lld lines of a process are missing",
              (long long)worst[LOST]);
-    print_line(ds, what, words_of_errno((int)worst[WHY]));
+    print_line(ds, what, errno_message((int)worst[WHY]));
 }

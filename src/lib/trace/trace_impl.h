@@ -1,5 +1,6 @@
-/* The parts of the trace: trace_record.c puts together what a line says,
- * trace_text.c makes text of it, trace_file.c brings that to the file. */
+/* Private declarations for the trace module. trace_record.c combines calls and parts into
+ * lines, trace_text.c formats the lines, trace_write.c appends them to the file, and
+ * trace_file.c opens and closes the file. */
 #ifndef TRACE_IMPL_H
 #define TRACE_IMPL_H
 
@@ -9,65 +10,67 @@
 #include "dataset.h"
 #include "trace_record.h"
 
-/* So many calls of different names fit one line; no line is longer than that. */
+/* Maximum number of different call names per line; sizes in bytes of line and buffer. */
 enum { TRACE_NAMES = 8, TRACE_LINE = 8192, TRACE_TEXT = 65536 };
 
-/* Calls of one name. Times in nanoseconds. */
+/* Consecutive calls with the same name. Times are in nanoseconds. */
 struct trace_call {
     const char *name;
     int64_t n, time, longest;
-    int64_t own; /* that none of its parts took */
+    int64_t own; /* time spent outside of parts */
     int64_t bytes;
-    int varid; /* -1: several, or none */
-    int err;   /* the first */
+    int varid; /* -1 if the calls use no variable or several */
+    int err;   /* first error */
 };
 
-/* Parts of one kind. */
+/* Totals for all parts of one kind. */
 struct trace_sum {
     int64_t n, own, longest, bytes;
-    int64_t low, high;   /* bytes of the file they lie between; low -1: none */
-    int64_t first, last; /* numbers; -1: none */
+    int64_t low, high;   /* range of file offsets; low is -1 if none */
+    int64_t first, last; /* numbers of the first and last parts; -1 if none */
 };
 
-/* What one line says of calls: those that were short, or one that was not. */
+/* The calls that share a line: several short calls, or one long call. */
 struct trace_group {
     int64_t start, end;
     int thread;
     int ncalls;
     struct trace_call calls[TRACE_NAMES];
-    unsigned used; /* a bit for each kind of part there is */
+    unsigned used; /* bit mask of the kinds of parts that have occurred */
     struct trace_sum parts[TRACE_PARTS];
 };
 
 struct trace {
     const struct dataset *ds;
     int pid;       /* this process's rank in the program */
-    int64_t id;    /* of the dataset, as opened: the same on all its processes */
-    int64_t shift; /* from this process's clock to the time of day on process 0 */
+    int64_t id;    /* id of this open dataset, the same on all processes */
+    int64_t shift; /* process 0's time of day minus this process's clock */
     bool threads;
-    pthread_mutex_t lock; /* taken if others may come */
+    pthread_mutex_t lock; /* used if several threads may make calls */
 
-    int depth;       /* of calls within each other: 1 in a call */
-    int caller;      /* the thread whose call it is */
-    int64_t counted; /* what parts of its calls have taken, ever */
-    bool alone;      /* the call is an access of this process alone */
-    bool untimed;    /* the call's parts are counted, but no clock is looked at */
-    int brief;       /* so many brief calls in a row */
-    int64_t own;     /* of the last call whose parts were timed */
+    int depth;       /* nesting depth of calls; 0 outside of calls */
+    int caller;      /* thread that made the current call */
+    int64_t counted; /* total time of the parts of this thread's calls */
+    bool alone;      /* the call is an independent access */
+    bool untimed;    /* the call's parts are counted but not timed */
+    int brief;       /* number of consecutive short calls */
+    int64_t own;     /* time outside of parts in the last call whose parts were timed */
     struct trace_group before, now;
 
-    int fd;                /* -1: no file, or none any more */
-    int64_t device, inode; /* of that file */
-    int why;               /* errno, if lines were lost */
-    int64_t lost, spilled; /* lines; when the last text went to the file */
+    int fd;                /* -1 if there is no file, or it was closed */
+    int64_t device, inode; /* identity of the trace file */
+    int why;               /* errno of the failure that lost lines; 0 if none */
+    int64_t lost,
+        flushed_at; /* number of lost lines; time of the last write to the file */
     size_t used;
     char text[TRACE_TEXT + TRACE_LINE];
 };
 
-/* The thread that runs, counted from 0 on as they come. */
+/* Returns the calling thread's number. Threads are numbered from 0 in the order of their
+ * first call. */
 int trace_thread(const struct trace *t);
 
-/* A line each. The text goes to the file when there is enough of it. */
+/* Add a line for a group or a part. A nearly full buffer is written to the file. */
 void trace_add_group(struct trace *t, const struct trace_group *g);
 void trace_add_part(struct trace *t, enum trace_part part, int64_t start, int64_t end,
                     int64_t own, struct trace_where where);
@@ -77,7 +80,7 @@ void trace_add_file(struct trace *t, int64_t stripe, int64_t stripes);
 void trace_add_variable(struct trace *t, int varid);
 void trace_add_framed(struct trace *t, int varid, const struct trace_framed *f);
 
-/* The text goes to the file. */
-void trace_spill(struct trace *t);
+/* Writes the buffer to the file. */
+void trace_flush(struct trace *t);
 
 #endif

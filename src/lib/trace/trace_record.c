@@ -1,4 +1,4 @@
-/* What the lines of a trace say: short calls and short parts are put together. */
+/* Combines calls and their parts into trace lines. Short calls share a line. */
 #include "trace_record.h"
 
 #include <stdatomic.h>
@@ -8,13 +8,14 @@
 #include "base_number.h"
 #include "trace_impl.h"
 
-/* Nanoseconds. A part that is shorter is no line of its own but a number in its call's; a
- * call that is shorter shares a line with those before it, if it follows them at once and
- * the line does not become longer than what an eye tells apart. Five seconds at most stay
- * untold if the program is killed.
+/* Limits in nanoseconds. A part shorter than SHORT_PART is only counted in the line of
+ * its call. A call shorter than its limit joins the line of the previous calls if it
+ * follows within GAP and the line then spans less than SPAN, which is too short to be
+ * visible in a timeline. If the program is killed, at most the last five seconds are
+ * lost.
  *
- * To look at the clock takes 20. Of brief accesses in a row, which a process makes alone,
- * each timed, only one in SAMPLE has its parts timed, too. */
+ * Reading the clock takes 20 ns. In a sequence of brief independent accesses, each call
+ * is timed, but the parts are timed in only one of SAMPLE calls. */
 enum {
     SHORT_PART = 10000,
     SHORT_CALL = 20000,
@@ -23,21 +24,7 @@ enum {
     BRIEF = 4000,
     SAMPLE = 16
 };
-static const int64_t untold = 5000000000;
-
-int64_t trace_clock(void)
-{
-    return base_now(CLOCK_MONOTONIC);
-}
-
-int trace_thread(const struct trace *t)
-{
-    static _Atomic int many;
-    static _Thread_local int mine = -1;
-    if (!t->threads) return 0;
-    if (mine < 0) mine = many++;
-    return mine;
-}
+static const int64_t max_delay_ns = 5000000000;
 
 static void lock_trace(struct trace *t)
 {
@@ -51,7 +38,8 @@ static void unlock_trace(struct trace *t)
 
 /* ---- parts ---- */
 
-/* Never with threads, whose calls may change it meanwhile. */
+/* Returns true if the current parts are not timed. Always false if there are several
+ * threads, because their calls may change the flag concurrently. */
 static bool is_untimed(const struct trace *t)
 {
     return !t->threads && t->untimed;
@@ -120,8 +108,8 @@ static int64_t bytes_moved(const struct trace *t)
     return t->ds->stats.put_bytes + t->ds->stats.get_bytes;
 }
 
-/* With threads one call at a time has its parts in its line; those of others are lines.
- */
+/* If several threads make calls, only one call at a time records its parts in its line.
+ * The parts of concurrent calls get their own lines. */
 struct trace_span trace_begin_call(struct trace *t, bool alone)
 {
     lock_trace(t);
@@ -140,7 +128,7 @@ struct trace_span trace_begin_call(struct trace *t, bool alone)
     return span;
 }
 
-/* Of that name in the line, or room for one; NULL: there is none. */
+/* Returns the line's entry for a name, or else a free entry; NULL if the line is full. */
 static struct trace_call *find_name(struct trace_group *g, const char *name)
 {
     for (int i = 0; i < g->ncalls; i++)
@@ -172,9 +160,9 @@ static void end_group(struct trace *t)
     t->before.used = 0;
 }
 
-/* The call, and the parts that have come up in it, join those before it. */
-static void join_call(struct trace *t, struct trace_call *all, const struct trace_call *c,
-                      int64_t start, int64_t end)
+/* Adds a call and its parts to the line of the previous calls. */
+static void merge_call(struct trace *t, struct trace_call *all,
+                       const struct trace_call *c, int64_t start, int64_t end)
 {
     struct trace_group *g = &t->before;
     if (g->ncalls == 0) g->start = start;
@@ -187,8 +175,8 @@ static void join_call(struct trace *t, struct trace_call *all, const struct trac
     }
 }
 
-/* Of a call whose parts were not timed: what is left of its time when that is taken off
- * which the last one had for itself is theirs. */
+/* Estimates the total time of parts that were not timed: the time of the call, minus the
+ * time spent outside of parts in the last call whose parts were timed. */
 static void share_time(struct trace *t, struct trace_call *c)
 {
     int kinds = __builtin_popcount(t->now.used);
@@ -200,11 +188,11 @@ static void share_time(struct trace *t, struct trace_call *c)
     }
 }
 
-/* Whose call came last in this program: calls that have those of another dataset among
- * them are no one line. */
+/* The trace to which this program's latest call belongs. Calls share a line only if there
+ * was no call on another dataset between them. */
 static _Atomic(const struct trace *) latest;
 
-static void tell_call(struct trace *t, struct trace_call *c, int64_t start, int64_t end)
+static void record_call(struct trace *t, struct trace_call *c, int64_t start, int64_t end)
 {
     if (t->untimed)
         share_time(t, c);
@@ -221,10 +209,10 @@ static void tell_call(struct trace *t, struct trace_call *c, int64_t start, int6
         end_group(t);
         all = &g->calls[0];
     }
-    join_call(t, all, c, start, end);
+    merge_call(t, all, c, start, end);
     t->now.used = 0;
     if (c->time >= SHORT_CALL) end_group(t);
-    if (end - t->spilled > untold) trace_spill(t);
+    if (end - t->flushed_at > max_delay_ns) trace_flush(t);
 }
 
 void trace_end_call(struct trace *t, struct trace_span span, const char *name, int varid,
@@ -237,7 +225,7 @@ void trace_end_call(struct trace *t, struct trace_span span, const char *name, i
     if (t->depth > 0 && t->caller == trace_thread(t)) {
         t->depth--;
         c.own -= t->counted - span.counted;
-        if (t->depth == 0) tell_call(t, &c, span.since, end);
+        if (t->depth == 0) record_call(t, &c, span.since, end);
     } else {
         struct trace_group alone = {.start = span.since, .end = end, .ncalls = 1};
         alone.thread = trace_thread(t);
@@ -256,7 +244,7 @@ void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes)
     unlock_trace(t);
 }
 
-/* Process 0 for all; of very many variables the others are known by their numbers. */
+/* Process 0 writes the names for all processes, for a limited number of variables. */
 void trace_note_variables(struct dataset *ds, int first)
 {
     enum { MOST = 1000 };

@@ -1,16 +1,16 @@
-/* The trace: when each call of a dataset began and ended on this process, and the parts
- * that its time went to (hint nc_trace). doc/trace.md describes the file.
+/* The trace: the start and end of each call on a dataset in this process, and the parts
+ * that make up the call (hint nc_trace). doc/trace.md describes the file.
  *
- * Without the hint ds->trace is NULL, and all that is left of this is one comparison
- * where a call or a part of it begins and one where it ends. With it, memory is one
- * buffer of text a dataset and process. A file with a line for each call of a microsecond
- * would be as large as the data, and writing it slower than they: short calls that follow
- * each other are one line, with their number, their sum and the longest; and so are the
- * short parts of a call.
+ * Without the hint, ds->trace is NULL, and the only cost is one comparison at the start
+ * and one at the end of each call or part. With the hint, each process has a text buffer
+ * per dataset. If every microsecond-long call had its own line, the file would be as
+ * large as the data, and slower to write. Consecutive short calls therefore share a line,
+ * which contains their number, total time and maximum time. The short parts of a call
+ * also share a line.
  *
- * A part that others lie in (an exchange, say, reads and writes) counts what is left of
- * its time when theirs is taken off: `own`. So the parts' own times add up to the call's.
- */
+ * The `own` time of a part excludes the parts nested in it: an exchange, for example,
+ * contains reads and writes. A call's time is its own time plus the `own` time of each
+ * part. */
 #ifndef TRACE_RECORD_H
 #define TRACE_RECORD_H
 
@@ -23,7 +23,7 @@
 struct dataset;
 struct trace;
 
-/* The parts, each with a row in trace_parts.def. */
+/* The kinds of parts, one for each row of trace_parts.def. */
 enum trace_part {
 #define TRACE_PART(id, name) TRACE_##id,
 #include "trace_parts.def"
@@ -31,17 +31,17 @@ enum trace_part {
     TRACE_PARTS
 };
 
-/* A call or a part that has begun. */
+/* The start of a call or a part. */
 struct trace_span {
-    int64_t since;   /* nanoseconds of this process's clock */
-    int64_t counted; /* that parts of this process had taken by then */
-    int64_t bytes;   /* of a call: put and got by then */
+    int64_t since;   /* this process's clock time, in nanoseconds */
+    int64_t counted; /* total time of this process's earlier parts */
+    int64_t bytes;   /* for a call: number of bytes put and read before it */
 };
 
-/* What is told of a part: which of its kind, where in the file, how much. */
+/* Details of a part: its number, file offset and size. */
 struct trace_where {
-    int64_t number; /* of the agreement, broadcast ...; -1: none */
-    int64_t offset; /* in the file; -1: nowhere */
+    int64_t number; /* number of the agreement, broadcast and so on; -1 if none */
+    int64_t offset; /* offset in the file; -1 if none */
     int64_t bytes;
 };
 
@@ -54,7 +54,7 @@ struct trace_span trace_begin_call(struct trace *t, bool alone);
 void trace_end_call(struct trace *t, struct trace_span span, const char *name, int varid,
                     int err);
 
-/* A part begins, or ends; t is ds->trace. Local. */
+/* Begin and end a part. `t` is ds->trace. Local. */
 static inline struct trace_span trace_begin(struct trace *t)
 {
     if (t == NULL) return (struct trace_span){0};
@@ -68,7 +68,7 @@ static inline void trace_end(struct trace *t, enum trace_part part,
     trace_end_part(t, part, span, (struct trace_where){-1, -1, 0});
 }
 
-/* The same of one that has a number, and of one that moves bytes of the file. */
+/* End a part that has a number, or a part that transfers file bytes. */
 static inline void trace_end_numbered(struct trace *t, enum trace_part part,
                                       struct trace_span span, int64_t number)
 {
@@ -80,19 +80,20 @@ static inline void trace_end_at(struct trace *t, enum trace_part part,
                                 struct trace_span span, int64_t offset, int64_t bytes)
 {
     if (t == NULL) return;
-    if (bytes < 0) bytes = 0; /* it failed */
+    if (bytes < 0) bytes = 0; /* the transfer failed */
     trace_end_part(t, part, span, (struct trace_where){-1, offset, bytes});
 }
 
-/* A public call begins; and ends with err, its name a constant; so do the words of err.
- * varid: -1 where it is about no variable, or several. */
+/* Begin and end an API call. Its name is a string constant. `err` is its result, whose
+ * message is also recorded. varid is -1 if the call concerns no variable or several.
+ * trace_leave returns err. */
 static inline struct trace_span trace_enter(struct trace *t)
 {
     if (t == NULL) return (struct trace_span){0};
     return trace_begin_call(t, false);
 }
 
-/* The same of an access that this process may make alone, and very often. */
+/* Begins an API call that may be independent and very frequent. */
 static inline struct trace_span trace_enter_access(struct trace *t, bool alone)
 {
     if (t == NULL) return (struct trace_span){0};
@@ -106,22 +107,22 @@ static inline int trace_leave(struct trace *t, struct trace_span span, const cha
     return base_error_end(err);
 }
 
-/* Begins the trace of a dataset that has its hints and no file yet, if the hint asks for
- * one. What stands in its way is reported on standard error, and is no error. `threads`:
- * other threads of the process may come, too. Collective where there is a trace: process
- * 0 tells where it goes and how late it is. */
+/* Starts a trace if the hint requests one. Called when the dataset has hints but no file
+ * yet. Failures are reported on standard error and do not fail the call. `threads` is
+ * true if several threads may make calls. Collective if there is a trace, because process
+ * 0 broadcasts the file's name and its time. */
 void trace_start_all(struct dataset *ds, bool threads);
 
-/* The dataset has its file, which lies in stripes of so many bytes on so many servers;
- * and definitions, from variable `first` on. Local. */
+/* Record the stripe size and the number of servers of the dataset's file, and the
+ * definitions of variables `first` and above. Local. */
 void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes);
 void trace_note_variables(struct dataset *ds, int first);
 
-/* Ends it: the rest is written, and process 0 tells what any process has lost. Collective
- * where the hint asks for a trace. */
+/* Writes the remaining lines and ends the trace. Process 0 reports lines that any process
+ * has lost. Collective if the hint requests a trace. */
 void trace_stop_all(struct dataset *ds);
 
-/* The same where there is nobody to tell. Local. */
+/* Ends the trace without a report. Local. */
 void trace_drop(struct dataset *ds);
 
 #endif

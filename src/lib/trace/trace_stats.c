@@ -1,4 +1,4 @@
-/* Counters: told one by one through an info object, or all together as a report. */
+/* Reports the counters: individually in an info object, or all together in a report. */
 #include "trace_stats.h"
 
 #include <errno.h>
@@ -66,13 +66,13 @@ int trace_stats_info(const struct trace_stats *s, MPI_Info info)
         snprintf(text, sizeof text, "%lld", (long long)counts[i]);
         mpi = MPI_Info_set(info, key, text);
     }
-    return base_mpi_error(mpi, NC_EMPI, "telling statistics");
+    return base_mpi_error(mpi, NC_EMPI, "returning statistics");
 }
 
 /* ---- the report ---- */
 
 struct text {
-    char bytes[8192]; /* 100 counters and a long path fit */
+    char bytes[8192]; /* large enough for 100 counters and a long path */
     size_t length;
 };
 
@@ -87,13 +87,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
     if (n > 0) t->length += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* What nobody ever did is left out. */
+/* Omits counters that are zero on all processes. */
 static void compose_report(const struct dataset *ds, const int64_t *sum,
                            const int64_t *most, const int64_t *least, struct text *t)
 {
-    add(t, "%.1024s: what %d process%s did\n", ds->path, ds->nprocs,
+    add(t, "%.1024s: statistics of %d process%s\n", ds->path, ds->nprocs,
         ds->nprocs > 1 ? "es" : "");
-    add(t, "PnetCDF %-34s %16s %16s %16s\n", LIBRARY_VERSIONS, "all", "least", "most");
+    add(t, "PnetCDF %-34s %16s %16s %16s\n", LIBRARY_VERSIONS, "total", "minimum",
+        "maximum");
     for (int i = 0; i < COUNTERS; i++) {
         if (most[i] == 0) continue;
         int64_t all = table[i].together == ADD ? sum[i] : most[i];
@@ -102,13 +103,13 @@ static void compose_report(const struct dataset *ds, const int64_t *sum,
     }
 }
 
-/* All of it at once, so that the reports of several programs do not mix. Never waits for
- * the other end of a pipe. */
+/* Writes the text with a single call, so that reports from several programs do not mix.
+ * Does not block on a full pipe. */
 static bool append(const char *path, const struct text *t)
 {
     int fd = base_open_with(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
     if (fd < 0) return false;
-    bool written = base_write_on(fd, t->bytes, t->length);
+    bool written = base_write_stream(fd, t->bytes, t->length);
     int saved = errno;
     if (close(fd) == 0) return written;
     if (written) saved = errno;
@@ -120,17 +121,17 @@ static void deliver(const struct dataset *ds, struct text *t)
 {
     char path[MPI_MAX_INFO_VAL + 1] = "";
     int there = 0;
-    if (ds->hints.report == BASE_REPORT_FILE &&
+    if (ds->hints.report == HINTS_REPORT_FILE &&
         MPI_Info_get(ds->info, "nc_report", MPI_MAX_INFO_VAL, path, &there) ==
             MPI_SUCCESS &&
         there) {
         if (append(path, t)) return;
-        add(t, "(not in %.1024s: %s)\n", path, strerror(errno));
+        add(t, "(not written to %.1024s: %s)\n", path, strerror(errno));
     }
-    (void)base_write_on(STDERR_FILENO, t->bytes, t->length);
+    (void)base_write_stream(STDERR_FILENO, t->bytes, t->length);
 }
 
-/* Some variables at a time, so that it takes no memory in proportion to their number. */
+/* Number of variables per reduction, which limits memory use. */
 enum { AT_ONCE = 32 };
 
 static void compose_framed(const struct dataset *ds, const struct trace_framed *sums,
@@ -140,16 +141,18 @@ static void compose_framed(const struct dataset *ds, const struct trace_framed *
         const struct trace_framed *f = &sums[i];
         if (f->frames <= 0) continue;
         if (t->length == 0)
-            add(t, "%.1024s: what was compressed\n%-42s %16s %16s %7s %8s\n", ds->path,
-                "variable", "bytes", "bytes of frames", "ratio", "s");
+            add(t,
+                "%.1024s: compression by variable\n"
+                "%-42s %16s %16s %7s %8s\n",
+                ds->path, "variable", "bytes", "compressed bytes", "ratio", "s");
         add(t, "%-42.100s %16lld %16lld %7.2f %8.3f\n", ds->header.vars[first + i].name,
             (long long)f->values, (long long)f->frames,
             (double)f->values / (double)f->frames, (double)f->time / 1e9);
     }
 }
 
-/* By variable, of those that were compressed; seconds are those of all processes. A
- * definition that failed may have left more variables on one process than on another. */
+/* Reports compression per variable. Times are totals over all processes. After a failed
+ * definition, the number of variables may differ between processes. */
 static int report_framed_all(const struct dataset *ds, int64_t nvars)
 {
     enum { EACH = sizeof(struct trace_framed) / sizeof(int64_t) };
@@ -168,7 +171,7 @@ static int report_framed_all(const struct dataset *ds, int64_t nvars)
 
 int trace_stats_report_all(const struct dataset *ds)
 {
-    /* The least is the largest of the opposites: one reduction less. */
+    /* The maximum of the negated values yields the minimum without a second reduction. */
     enum { FRAMED = 2 * COUNTERS, ALL };
     int64_t mine[ALL], ends[ALL] = {0}, sum[COUNTERS];
     memcpy(mine, &ds->stats, COUNTERS * sizeof mine[0]);
@@ -188,13 +191,13 @@ int trace_stats_report_all(const struct dataset *ds)
     }
     other = report_framed_all(ds, framed);
     return base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, NC_EMPI,
-                          "adding up statistics");
+                          "summing statistics");
 }
 
-void trace_stats_tell(const struct dataset *ds, const char *line)
+void trace_stats_add_line(const struct dataset *ds, const char *line)
 {
     struct text t = {.length = 0};
-    if (ds->hints.report == BASE_REPORT_NONE) return;
+    if (ds->hints.report == HINTS_REPORT_NONE) return;
     add(&t, "%.1024s: process %d: %s\n", ds->path, ds->rank, line);
     deliver(ds, &t);
 }

@@ -1,40 +1,40 @@
-/* What the library did for a dataset: each process counts, nobody adds up before the
- * report is asked for. */
+/* Counters for operations on a dataset. Each process has its own counters, which are
+ * combined only in a report. */
 #ifndef TRACE_STATS_H
 #define TRACE_STATS_H
 
 #include <mpi.h>
 #include <stdint.h>
 
-/* Nothing but int64_t: it is reduced as an array. */
+/* Must contain only int64_t members, because it is reduced as an array of them. */
 struct trace_stats {
 #define TRACE_STAT(name, together, what) int64_t name;
 #include "trace_stats.def"
 #undef TRACE_STAT
 };
 
-/* What compression has made of a variable's values on this process. As above. */
+/* A variable's compression on this process. Must contain only int64_t members. */
 struct trace_framed {
-    int64_t values, frames; /* bytes before and after */
-    int64_t time;           /* nanoseconds that it took, waited for or not */
+    int64_t values, frames; /* bytes before and after compression */
+    int64_t time;           /* nanoseconds, including background threads */
 };
 
 struct dataset;
 
-/* Makes room for what variables from `old` to `nvars` have become. Local. NC_ENOMEM. */
+/* Allocates counters for variables `old` to `nvars` - 1. Local. NC_ENOMEM. */
 int trace_stats_grow(struct dataset *ds, int old, int nvars);
 
-/* Adds what was counted in `from`, and begins anew there. */
+/* Adds the counters in `from` to those in `to`, and resets `from`. */
 void trace_stats_take(struct trace_stats *to, struct trace_stats *from);
 
-/* Adds this process's counts to info, as nc_stat_NAME. Local. NC_EMPI. */
+/* Adds this process's counters to info with the keys nc_stat_NAME. Local. NC_EMPI. */
 int trace_stats_info(const struct trace_stats *s, MPI_Info info);
 
-/* Process 0 writes what all counted where the hint nc_report says; a file that cannot be
- * written is no error, the report then goes to standard error. Collective. NC_EMPI. */
+/* Process 0 writes the totals to the file named by the hint nc_report, or to standard
+ * error if that file cannot be written. Collective. NC_EMPI. */
 int trace_stats_report_all(const struct dataset *ds);
 
-/* A line of this process's to the same place, where a report is asked for. Local. */
-void trace_stats_tell(const struct dataset *ds, const char *line);
+/* Writes a line about this process to the report, if one was requested. Local. */
+void trace_stats_add_line(const struct dataset *ds, const char *line);
 
 #endif

@@ -1,6 +1,6 @@
-/* Lines of a trace: trace-event JSON, one event a line, so that what several processes
- * append to one file, and what a killed one leaves, can be read. Numbers are made into
- * text by hand: printf would take longer than what is told of. */
+/* Formats trace lines: trace-event JSON with one event per line. So the file stays
+ * readable even if several processes append to it or a writer is killed. Numbers are
+ * formatted without printf, which would take longer than the events themselves. */
 #include <string.h>
 
 #include "base_utf8.h"
@@ -13,8 +13,8 @@ static const char *const part_names[TRACE_PARTS] = {
 #undef TRACE_PART
 };
 
-/* Times count from the beginning of 2026, so that a double has a few
- * nanoseconds of them. */
+/* Times are relative to the start of 2026, so that a double resolves a few
+ * nanoseconds. */
 static const int64_t epoch = 1767225600LL * 1000000000;
 
 /* ---- pieces ---- */
@@ -43,7 +43,7 @@ static void put_numbered(struct trace *t, const char *key, int64_t number)
     put_digits(t, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
 }
 
-/* Nanoseconds as microseconds. */
+/* Writes nanoseconds as microseconds. */
 static void put_time(struct trace *t, const char *key, int64_t ns)
 {
     put_numbered(t, key, ns / 1000);
@@ -51,8 +51,7 @@ static void put_time(struct trace *t, const char *key, int64_t ns)
     put_digits(t, ns < 0 ? 0 : (uint64_t)(ns % 1000), 3);
 }
 
-/* The end of a text that may hold anything: the first characters of a long one are left
- * out. */
+/* Writes a string with arbitrary characters. If it is long, writes only its end. */
 static void put_text(struct trace *t, const char *key, const char *text)
 {
     enum { MOST = 1000 };
@@ -95,7 +94,7 @@ static void end_line(struct trace *t)
 {
     put_string(t, "},\n");
     if (t->fd < 0) t->lost++;
-    if (t->used >= TRACE_TEXT) trace_spill(t);
+    if (t->used >= TRACE_TEXT) trace_flush(t);
 }
 
 static void put_call(struct trace *t, const struct trace_call *c, bool first)

@@ -1,27 +1,28 @@
-/* From a block that is partly covered to the file, and not a byte more than was put.
+/* Writes the marked bytes of a block, which need not be contiguous, to the file.
  *
- * While processes move data together nobody else writes to this part of the file: small
- * holes that lie near each other are read, so that one large piece can be written. */
+ * During an exchange no other process writes to this part of the file. So small gaps
+ * close to each other may be read from the file first, in order to write one large piece.
+ * Bytes that were not put do not change. */
 #include <string.h>
 
 #include "base_error.h"
 #include "twophase.h"
 
-enum { HOLE = 2048 }; /* reading and writing so many bytes is cheaper than another call */
+enum { GAP = 2048 }; /* bytes; reading and rewriting such a gap is cheaper than a call */
 
-/* The end of the marks from i on that are `kind`; n at most. */
+/* Returns the end of the run of marks equal to `kind` that begins at i; at most n. */
 static int64_t end_of_marks(const unsigned char *marks, int64_t i, int64_t n, int kind)
 {
     const unsigned char *end = memchr(marks + i, 1 - kind, (size_t)(n - i));
     return end == NULL ? n : end - marks;
 }
 
-/* Takes what lies in the holes of marks [i, end) from the file. */
+/* Reads the gaps between marks i and end from the file. */
 static int fill_holes(struct twophase *t, const struct access_block *b, int64_t i,
                       int64_t end)
 {
     int64_t low = i << b->shift, n = (end - i) << b->shift;
-    int err = access_staging_make(t->staging, (size_t)n);
+    int err = access_staging_reserve(t->staging, (size_t)n);
     if (err == NC_NOERR) err = file_read(t->file, b->origin + low, t->staging->bytes, n);
     while (err == NC_NOERR && i < end) {
         int64_t hole = end_of_marks(b->marks, i, end, 1);
@@ -33,8 +34,8 @@ static int fill_holes(struct twophase *t, const struct access_block *b, int64_t 
     return err;
 }
 
-/* From a hole on, the end of the last one that is to be read with it, and how many they
- * are: each small, and near the one before. */
+/* Returns the end of the last gap to read together with the gap at `hole`, and sets
+ * *count to the number of gaps. Each gap is small and close to the previous one. */
 static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t n,
                             int64_t *count)
 {
@@ -42,7 +43,7 @@ static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t 
     *count = 0;
     while (hole < n) {
         int64_t next = end_of_marks(b->marks, hole, n, 0);
-        if (next == n || (next - end) << b->shift > HOLE) break;
+        if (next == n || (next - end) << b->shift > GAP) break;
         ++*count;
         end = next;
         hole = end_of_marks(b->marks, next, n, 1);
@@ -50,9 +51,8 @@ static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t 
     return end;
 }
 
-/* The end of the marks that are written at once, from i on, with holes between them that
- * have been filled. A hole by itself is none of these: to read it costs the call that it
- * would save. */
+/* Fills gaps after mark i, and returns the end of the marks that can then be written in
+ * one call. Does not fill a single gap: reading it would cost the call that it saves. */
 static int64_t fill_group(struct twophase *t, const struct access_block *b, int64_t i,
                           int64_t n, int *err)
 {

@@ -1,4 +1,4 @@
-/* What the engine that moves data together works with, for one dataset. */
+/* State of the two-phase engine for one dataset. */
 #ifndef TWOPHASE_ENGINE_H
 #define TWOPHASE_ENGINE_H
 
@@ -9,9 +9,9 @@
 struct twophase {
     struct dataset *ds;
     struct file *file;
-    struct access_staging *staging; /* the driver's, for holes */
-    int64_t unit; /* who writes what changes at multiples of it: a stripe */
-    struct twophase_window window; /* of the processes that share memory */
+    struct access_staging *staging; /* the driver's buffer, which is used to read gaps */
+    int64_t unit;                   /* domain alignment in bytes: the stripe size */
+    struct twophase_window window;  /* shared by the processes on this node */
 };
 
 #endif

@@ -1,4 +1,9 @@
-/* Messages between nodes. */
+/* Exchanges messages between nodes.
+ *
+ * In each step, twophase_exchange_collect builds one or more messages for each node from
+ * the entries that the node's processes have packed; _count_all finds out how many
+ * messages this process will receive; _messages sends and receives them, unpacking one
+ * while the next arrives; in gets, _answers sends what other nodes have requested. */
 #include "twophase_exchange.h"
 
 #include <limits.h>
@@ -9,13 +14,14 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 
-/* Who has no memory answers at once, before it has answered the step before: by turns
- * answers have one tag or the next. */
+/* MPI tags. A process that is out of memory answers immediately, possibly before it has
+ * answered the previous step, so the answers in successive steps alternate between two
+ * tags. */
 enum { VALUES = 1, COUNT, ANSWER };
 
 static int failed(int mpi)
 {
-    return base_mpi_error(mpi, NC_EMPI, "between nodes");
+    return base_mpi_error(mpi, NC_EMPI, "exchanging data between nodes");
 }
 
 static void keep_first_error(int *result, int err)
@@ -25,7 +31,7 @@ static void keep_first_error(int *result, int err)
 
 /* ---- messages ---- */
 
-/* An entry of a process of the node. */
+/* An entry, the process that packed it, and the destination node. */
 struct piece {
     int node, rank;
     const struct twophase_entry *entry;
@@ -39,9 +45,10 @@ static int by_node(const void *a, const void *b)
     return p->entry > q->entry ? -1 : p->entry < q->entry;
 }
 
-/* Rounds in which pairs of nodes exchange, and in which of them two do: as in a
- * tournament each node is in one pair a round at most. Of an even number the last node is
- * paired with the others when these would be paired with themselves. */
+/* Return the number of tournament rounds, and the round that pairs this node with another
+ * node. In each round a node has at most one partner. If the number of nodes is even, the
+ * last node is paired with each other node in the round in which that node would be
+ * paired with itself. */
 static int rounds_of(const struct twophase_window *w)
 {
     return w->nodes % 2 == 0 ? w->nodes - 1 : w->nodes;
@@ -55,8 +62,9 @@ static int round_of(const struct twophase_window *w, int node)
     return (a + b) % rounds;
 }
 
-/* Who sends what a process has packed for a node: the rounds are dealt out to those who
- * exchange, several to each round where there are more of them than rounds. */
+/* Returns the node rank of the process that sends process `rank`'s data for a node.
+ * Rounds are distributed over the exchanging processes. If there are more processes than
+ * rounds, several processes share a round. */
 static int column_of(const struct twophase_window *w, int rank, int node)
 {
     int several = w->columns / rounds_of(w);
@@ -64,7 +72,7 @@ static int column_of(const struct twophase_window *w, int rank, int node)
     return (round_of(w, node) * several + rank % several) % w->columns;
 }
 
-/* The entries for the nodes this process exchanges with; how many, and where they go. */
+/* Lists this process's entries to send, unless `pieces` is NULL; returns their number. */
 static int find_pieces(const struct twophase_window *w, int64_t step,
                        struct piece *pieces)
 {
@@ -81,7 +89,7 @@ static int find_pieces(const struct twophase_window *w, int64_t step,
     return n;
 }
 
-/* Where n pieces lie, or their answers, from w->areas on. */
+/* Creates a datatype for n pieces, or for the answers to them, at offsets in w->areas. */
 static int type_of_step(const struct twophase_window *w, int64_t step,
                         const struct piece *pieces, int n, bool answers,
                         MPI_Datatype *type)
@@ -92,7 +100,7 @@ static int type_of_step(const struct twophase_window *w, int64_t step,
     if (lengths != NULL && displs != NULL) {
         for (int i = 0; i < n; i++) {
             const struct twophase_entry *e = pieces[i].entry;
-            lengths[i] = (int)(answers ? e->asked : e->used);
+            lengths[i] = (int)(answers ? e->answer_size : e->used);
             displs[i] = twophase_window_area(w, step, pieces[i].rank) - w->areas +
                         (answers ? e->answer : e->offset);
         }
@@ -103,26 +111,44 @@ static int type_of_step(const struct twophase_window *w, int64_t step,
     return err;
 }
 
-/* How many pieces make one message: for one node, and of several no more than an eighth
- * of what there is room for, so that one is unpacked while the next is under way. */
+/* Returns the number of pieces in the next message, all for one node. A message with
+ * several pieces has at most an eighth of an area, so that it is unpacked while the next
+ * arrives. */
 static int message_length(const struct twophase_window *w, const struct piece *p, int n)
 {
     int64_t used = 0, asked = 0, most = w->area_size / 8;
     int i = 0;
     for (; i < n && p[i].node == p[0].node; i++) {
         used += p[i].entry->used;
-        asked += p[i].entry->asked;
+        asked += p[i].entry->answer_size;
         if (i > 0 && (used > most || asked > most)) break;
     }
     return i;
+}
+
+/* Checks that an entry is for another node, and that its data are in its process's area.
+ * The entries of all processes on the node are in shared memory. */
+static int check_piece(const struct twophase_window *w, const struct piece *p)
+{
+    const struct twophase_entry *e = p->entry;
+    base_require(p->node >= 0 && p->node < w->nodes && p->node != w->node);
+    base_require(e->offset >= 0 && e->used > 0 && e->used <= w->area_size - e->offset);
+    base_require(e->answer >= 0 && e->answer_size >= 0 &&
+                 e->answer_size <= w->area_size - e->answer);
+    return NC_NOERR;
 }
 
 static int add_message(struct twophase_exchange *x, int64_t step, const struct piece *p,
                        int n)
 {
     struct twophase_message *l = &x->messages[x->nmessages];
-    *l = (struct twophase_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-    int err = type_of_step(&x->t->window, step, p, n, false, &l->packed);
+    *l = (struct twophase_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, 0};
+    int err = NC_NOERR;
+    for (int i = 0; i < n && err == NC_NOERR; i++) {
+        err = check_piece(&x->t->window, &p[i]);
+        l->answer_size += p[i].entry->answer_size;
+    }
+    if (err == NC_NOERR) err = type_of_step(&x->t->window, step, p, n, false, &l->packed);
     if (err == NC_NOERR && !x->put)
         err = type_of_step(&x->t->window, step, p, n, true, &l->answer);
     if (err == NC_NOERR)
@@ -148,7 +174,8 @@ int twophase_exchange_collect(struct twophase_exchange *x, int64_t step)
         base_free(pieces);
         return NC_ENOMEM;
     }
-    find_pieces(w, step, pieces);
+    int found = find_pieces(w, step, pieces);
+    keep_first_error(&result, base_holds(found == n));
     qsort(pieces, (size_t)n, sizeof *pieces, by_node);
     for (int i = 0, length; i < n; i += length) {
         length = message_length(w, pieces + i, n - i);
@@ -158,14 +185,14 @@ int twophase_exchange_collect(struct twophase_exchange *x, int64_t step)
     return result;
 }
 
-/* ---- how many come ----
+/* ---- counting messages ----
  *
- * What is for a process d ranks behind this one goes there in steps that are powers of
- * two, those d is made of: log2(n) messages a process, none longer than there are
- * receivers. All have a part in each step, so that nobody is through before all have
- * begun. */
+ * A count for the process d ranks after this one is forwarded by 1, 2, 4 ... ranks: once
+ * for each bit that is set in d. That takes log2(n) messages per process, none of which
+ * has more entries than there are receivers. All processes participate in every step, so
+ * none finishes before all have begun. */
 
-/* Two lists into one, by distance. */
+/* Merges two lists sorted by distance, adding the counts of equal distances. */
 static int merge_tallies(const struct twophase_tally *a, int na,
                          const struct twophase_tally *b, int nb,
                          struct twophase_tally *to)
@@ -182,9 +209,10 @@ static int merge_tallies(const struct twophase_tally *a, int na,
     return n;
 }
 
-/* Takes out of a list what goes on by `step` ranks. */
-static int take_out(struct twophase_tally *list, int *n, int step,
-                    struct twophase_tally *out)
+/* Moves entries whose distance has bit `step` set to another list; returns their
+ * number. */
+static int extract_tallies(struct twophase_tally *list, int *n, int step,
+                           struct twophase_tally *out)
 {
     int kept = 0, taken = 0;
     for (int i = 0; i < *n; i++) {
@@ -199,7 +227,7 @@ static int take_out(struct twophase_tally *list, int *n, int step,
     return taken;
 }
 
-/* This process's messages, by distance: those for higher ranks, then for lower ones. */
+/* Lists this process's message counts by distance. */
 static int list_messages(const struct twophase_exchange *x, struct twophase_tally *list)
 {
     const struct twophase_window *w = &x->t->window;
@@ -216,7 +244,7 @@ static int list_messages(const struct twophase_exchange *x, struct twophase_tall
     return n;
 }
 
-/* One step; the first place of what is sent has the least value. */
+/* Exchanges the lists in one step. The first entry of a list is the minimum. */
 static int swap_all(const struct twophase_window *w, struct twophase_tally *out, int nout,
                     int step, struct twophase_tally *in, int *nin, int64_t *least)
 {
@@ -244,36 +272,40 @@ int twophase_exchange_count_all(struct twophase_exchange *x, int64_t *least)
                           *spare = in + most;
     int n = list_messages(x, list);
     for (int step = 1; step < w->nodes; step *= 2) {
-        int nin, nout = take_out(list, &n, step, out + 1);
+        int nin, nout = extract_tallies(list, &n, step, out + 1);
         keep_first_error(&result, swap_all(w, out, nout, step, in, &nin, least));
         x->t->ds->stats.exchanges++;
         n = merge_tallies(list, n, in + 1, nin, spare);
+        keep_first_error(&result, base_holds(n <= w->nodes));
         struct twophase_tally *other = list;
         list = spare;
         spare = other;
     }
     x->incoming = n > 0 ? list[0].messages : 0;
+    /* Each count has reached its receiver. */
+    keep_first_error(&result, base_holds(n == 0 || (n == 1 && list[0].distance == 0)));
     return result;
 }
 
-/* ---- there and back ---- */
+/* ---- sending and receiving ---- */
 
-/* Two messages are at hand at a time: one that is under way, and one that is looked at.
- */
+/* Returns the buffer for message i. One of the two buffers receives a message while the
+ * other is unpacked. */
 static unsigned char *inbox(const struct twophase_window *w, int message)
 {
     return w->inbox + message % 2 * w->area_size;
 }
 
-static int keep_question(struct twophase_exchange *x, const struct access_block *b,
+static int store_request(struct twophase_exchange *x, const struct access_block *b,
                          int node, const unsigned char *bytes, int64_t n, int64_t *low,
                          int64_t *high)
 {
-    struct twophase_question *q = &x->questions[x->nquestions++];
-    *q = (struct twophase_question){.node = node, .used = n};
-    int err = twophase_unpack_asked(b, bytes, n, &q->asked, low, high);
-    if (err == NC_NOERR && q->asked > x->t->window.area_size)
-        err = base_error_set(NC_EMPI, "another node asks for too much");
+    struct twophase_request *q = &x->questions[x->nquestions++];
+    *q = (struct twophase_request){.node = node, .used = n};
+    int err = twophase_unpack_request(b, bytes, n, &q->answer_size, low, high);
+    if (err == NC_NOERR && q->answer_size > x->t->window.area_size)
+        err = base_error_set(NC_EMPI,
+                             "invalid message from another node: it requests too much");
     if (err == NC_NOERR && (q->bytes = base_malloc((size_t)n)) == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) memcpy(q->bytes, bytes, (size_t)n);
     return err;
@@ -287,8 +319,8 @@ static int start_message(const struct twophase_window *w, int message,
                             MPI_ANY_SOURCE, VALUES, w->column, request));
 }
 
-static int take_message(struct twophase_exchange *x, const struct access_block *b,
-                        int message, MPI_Status *status, int64_t *low, int64_t *high)
+static int unpack_message(struct twophase_exchange *x, const struct access_block *b,
+                          int message, MPI_Status *status, int64_t *low, int64_t *high)
 {
     const struct twophase_window *w = &x->t->window;
     const unsigned char *bytes = inbox(w, message);
@@ -296,7 +328,7 @@ static int take_message(struct twophase_exchange *x, const struct access_block *
     if (mpi != MPI_SUCCESS) return failed(mpi);
     if (x->put) return twophase_unpack(b, bytes, n);
     if (x->questions != NULL)
-        return keep_question(x, b, status->MPI_SOURCE, bytes, n, low, high);
+        return store_request(x, b, status->MPI_SOURCE, bytes, n, low, high);
     (void)MPI_Send(NULL, 0, MPI_BYTE, status->MPI_SOURCE, x->answers, w->column);
     return NC_ENOMEM;
 }
@@ -313,7 +345,7 @@ static int receive_messages(struct twophase_exchange *x, const struct access_blo
         int err = failed(MPI_Wait(&request, &status));
         if (started != NC_NOERR) err = started;
         if (i + 1 < n) started = start_message(w, i + 1, &request);
-        if (err == NC_NOERR) err = take_message(x, b, i, &status, low, high);
+        if (err == NC_NOERR) err = unpack_message(x, b, i, &status, low, high);
         keep_first_error(&result, err);
     }
     return result;
@@ -351,13 +383,13 @@ int twophase_exchange_messages(struct twophase_exchange *x, const struct access_
     return result;
 }
 
-/* The i-th answer, on its way. */
+/* Starts sending answer number i. */
 static int answer(struct twophase_exchange *x, const struct access_block *b, int i,
                   MPI_Request *request)
 {
     const struct twophase_window *w = &x->t->window;
-    struct twophase_question *q = &x->questions[i];
-    int n = q->bytes != NULL ? (int)q->asked : 0;
+    struct twophase_request *q = &x->questions[i];
+    int n = q->bytes != NULL ? (int)q->answer_size : 0;
     if (n > 0) twophase_unpack_answer(b, q->bytes, q->used, inbox(w, i));
     base_free(q->bytes);
     x->t->ds->stats.exchanges++;
@@ -382,10 +414,12 @@ int twophase_exchange_answers(struct twophase_exchange *x, const struct access_b
         int n = 0, mpi = MPI_Wait(&x->requests[x->nmessages + i], &status);
         if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
         keep_first_error(&result, failed(mpi));
+        if (mpi == MPI_SUCCESS && n > 0)
+            keep_first_error(&result, base_holds(n == x->messages[i].answer_size));
         if (mpi == MPI_SUCCESS && n == 0)
             keep_first_error(
-                &result,
-                base_error_set(NC_ENOMEM, "another node had no memory for an answer"));
+                &result, base_error_set(NC_ENOMEM,
+                                        "another node ran out of memory for its reply"));
     }
     return result;
 }

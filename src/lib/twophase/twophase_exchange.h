@@ -1,18 +1,19 @@
-/* Messages between nodes. Each exchanging process of a node sends what the processes
- * of the node have packed for some of the others, and receives from its like there. */
+/* Exchanges messages between nodes. Each exchanging process sends what its node's
+ * processes have packed for some other nodes, and receives from its counterparts on those
+ * nodes. */
 #ifndef TWOPHASE_EXCHANGE_H
 #define TWOPHASE_EXCHANGE_H
 
 #include "twophase_engine.h"
 #include "twophase_pack.h"
 
-/* What a process has packed for a node in a step: at `offset` in its area. Of gets the
- * answer, of `asked` bytes, comes to `answer` in the area. Entries lie at the end of the
- * area, the first one last. */
+/* Data that a process has packed for a node in a step, at `offset` in its area. In gets,
+ * the answer of `answer_size` bytes is stored at `answer` in the area. Entries are stored
+ * at the end of the area in reverse order. */
 struct twophase_entry {
     int64_t node;
     int64_t offset, used;
-    int64_t answer, asked;
+    int64_t answer, answer_size;
 };
 
 static inline struct twophase_entry *twophase_entry_at(const struct twophase_window *w,
@@ -22,48 +23,49 @@ static inline struct twophase_entry *twophase_entry_at(const struct twophase_win
     return (struct twophase_entry *)(void *)end - (i + 1);
 }
 
-/* A message: entries of this node's processes, for one other node. */
+/* A message: this node's entries for one other node. */
 struct twophase_message {
     int node;
-    MPI_Datatype packed, answer; /* where they lie, from w->areas on */
+    MPI_Datatype packed, answer; /* positions of the bytes relative to w->areas */
+    int64_t answer_size;         /* number of bytes requested */
 };
 
-/* What another node wants to read. */
-struct twophase_question {
+/* Bytes that another node requests. */
+struct twophase_request {
     int node;
-    int64_t used, asked;
-    unsigned char *bytes; /* NULL: memory was short, or it cannot be read */
+    int64_t used, answer_size;
+    unsigned char *bytes; /* NULL if out of memory or the question is invalid */
 };
 
-/* One step's messages. */
+/* The messages in one step. */
 struct twophase_exchange {
     struct twophase *t;
     bool put;
     struct twophase_message *messages;
-    MPI_Request *requests; /* the messages', then the answers' */
+    MPI_Request *requests; /* MPI requests for the messages, then for the answers */
     int nmessages;
-    struct twophase_question *questions;
+    struct twophase_request *questions;
     int nquestions;
     int incoming;
-    int answers; /* their tag */
+    int answers; /* MPI tag for answers */
 };
 
-/* Makes messages of what the node has packed for those this process exchanges with.
- * Local. NC_ENOMEM, NC_EMPI: some are left out. */
+/* Collects the messages that this process sends in a step. On error, some messages are
+ * missing. Local. NC_ENOMEM, NC_EMPI. */
 int twophase_exchange_collect(struct twophase_exchange *x, int64_t step);
 
-/* All tell each other how many messages there are for whom. *least becomes the least of
- * all. Collective over w->column. NC_EMPI. */
+/* Exchanges the message counts, and reduces *least to the minimum. NC_EMPI. Collective
+ * over w->column. */
 int twophase_exchange_count_all(struct twophase_exchange *x, int64_t *least);
 
-/* Sends the messages and receives the others'. Values that are put come to the block;
- * questions are kept, *low and *high of them being where the bytes lie that they ask for.
- * Collective over w->column. */
+/* Sends this process's messages and receives those from other nodes. Stores put values in
+ * the block. Saves the questions that gets send, and extends [*low, *high) to cover the
+ * bytes that they request. Collective over w->column. */
 int twophase_exchange_messages(struct twophase_exchange *x, const struct access_block *b,
                                int64_t *low, int64_t *high);
 
-/* Answers the questions out of the block, and waits for the answers to one's own.
- * Collective over w->column. */
+/* Answers the saved questions from the block, and waits for the answers to this process's
+ * own questions. Collective over w->column. */
 int twophase_exchange_answers(struct twophase_exchange *x, const struct access_block *b);
 
 void twophase_exchange_free(struct twophase_exchange *x);

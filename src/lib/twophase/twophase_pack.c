@@ -1,18 +1,20 @@
-/* Values on their way to and from other processes: runs of a block of the file.
+/* Formats messages between nodes: runs in a block of the file, and their values.
  *
- * A message is a row of records, each with a head. A strip of runs of the same length is
- * one record, whatever their number; a list of short runs has 4 bytes for each. Behind
- * the head come the values, if it is a put. Whole messages go between processes of one
- * program, so that they are in the machine's byte order. */
+ * A message is a list of records. A record has a head that describes either a strip of
+ * any number of runs of the same length, or a list of short runs with 4 bytes for each
+ * run. In a put the values follow the head. Messages are exchanged within one program, so
+ * they are in the machine's byte order. */
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_require.h"
 #include "twophase_pack.h"
 
-/* `count` runs of `length` bytes, from `offset` in the block on; or, with stride LIST,
- * `count` runs of `length` bytes together, each with a place of its own: how far behind
- * `offset` it is, and its length less one in the lowest 8 bits. */
+/* The head of a record: `count` runs of `length` bytes each, `stride` apart, starting at
+ * `offset` in the block. If the stride is LIST, `length` is the total, and a `place`
+ * describes each run: its distance from `offset` and, in the lowest 8 bits, its length
+ * minus one. */
 struct head {
     uint32_t offset, length, stride, count;
 };
@@ -22,10 +24,11 @@ _Static_assert(ACCESS_LIST_RUN <= 1 << LENGTH_BITS, "lengths");
 _Static_assert((int64_t)ACCESS_LIST_REACH << LENGTH_BITS <= INT64_C(1) << 32, "places");
 static const uint32_t LIST = UINT32_MAX;
 
-static int64_t left_in(const struct access_walk *w, const struct twophase_packed *p)
+static int64_t remaining_space(const struct access_walk *w,
+                               const struct twophase_packed *p)
 {
-    int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
-    if (!w->put && room >= 0) room = p->most - p->asked;
+    int64_t room = p->capacity - p->used - (int64_t)sizeof(struct head);
+    if (!w->put && room >= 0) room = p->max_answer_size - p->answer_size;
     return room;
 }
 
@@ -35,7 +38,7 @@ static void add_head(struct twophase_packed *p, struct head h)
     p->used += (int64_t)sizeof h;
 }
 
-/* Room for another entry in the list. */
+/* Reserves space for one more entry in the list. */
 static int grow_list(struct twophase_packed *p)
 {
     void *grown = base_grow(p->list, &p->list_capacity, p->nlist + 1, sizeof *p->list);
@@ -43,12 +46,12 @@ static int grow_list(struct twophase_packed *p)
     return grown == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* The next values are asked for; or passed over, when memory is short. */
-static int add_asked(struct twophase_packed *p, const struct access_walk *w,
-                     int64_t nelems)
+/* Records that the next n values are requested. If out of memory, skips the values. */
+static int add_requested(struct twophase_packed *p, const struct access_walk *w,
+                         int64_t nelems)
 {
     struct access_values *v = &w->part->values;
-    struct twophase_asked *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
+    struct twophase_requested *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
     int64_t first = v->done;
     bool joins = last != NULL && last->number == w->part->number &&
                  last->first + last->nelems == first;
@@ -57,14 +60,14 @@ static int add_asked(struct twophase_packed *p, const struct access_walk *w,
     if (joins)
         last->nelems += nelems;
     else
-        p->list[p->nlist++] = (struct twophase_asked){
+        p->list[p->nlist++] = (struct twophase_requested){
             .number = w->part->number, .first = first, .nelems = nelems};
-    p->asked += nelems * v->xsize;
+    p->answer_size += nelems * v->xsize;
     return NC_NOERR;
 }
 
-/* The values that the record from `start` on describes, n bytes of them. Those that are
- * not asked for have no record: the answer is as long as what was asked for. */
+/* Adds the n bytes of values described by the record at `start`. If they cannot be
+ * requested, removes the record, because the answer contains only requested values. */
 static int add_values(struct access_walk *w, struct twophase_packed *p, int64_t start,
                       int64_t n)
 {
@@ -74,13 +77,13 @@ static int add_values(struct access_walk *w, struct twophase_packed *p, int64_t 
         err = access_values_put(v, p->bytes + p->used, n / v->xsize);
         p->used += n;
     } else {
-        err = add_asked(p, w, n / v->xsize);
+        err = add_requested(p, w, n / v->xsize);
         if (err != NC_NOERR) p->used = start;
     }
     return err;
 }
 
-/* One value of a put that lies in two ranges. */
+/* If a put value crosses a range boundary, packs the part of it that is in the range. */
 static int pack_edge(struct access_walk *w, struct twophase_packed *p, int64_t origin)
 {
     unsigned char value[8], *bytes;
@@ -94,10 +97,10 @@ static int pack_edge(struct access_walk *w, struct twophase_packed *p, int64_t o
     return err;
 }
 
-/* How much of the current strip is packed: `count` runs of `length` bytes. Whole runs, as
- * many as there is room for, or of the first as much as there is room for, in pieces that
- * a mark may stand for and that have whole values; of a put not the value that lies in
- * two ranges. False: there is room for nothing. */
+/* Chooses how much of the current strip to pack: `count` runs of `length` bytes. Chooses
+ * as many whole runs as fit, or else a part of the first run that consists of whole marks
+ * and whole values. Excludes a put value that crosses the range's end. Returns false if
+ * nothing fits. */
 static bool choose_packing(const struct access_walk *w, int64_t room, int64_t *length,
                            int64_t *count)
 {
@@ -115,25 +118,24 @@ static bool choose_packing(const struct access_walk *w, int64_t room, int64_t *l
     return room >= xsize;
 }
 
-/* Packs of the current strip what there is room for; false if there is room for nothing.
- */
+/* Packs as much of the current strip as fits. Returns false if nothing fits. */
 static bool pack_some(struct access_walk *w, struct twophase_packed *p, int64_t origin,
                       int *result)
 {
     struct region_strip *s = &w->strip;
-    int64_t room = left_in(w, p), length, count;
+    int64_t room = remaining_space(w, p), length, count;
     if (!choose_packing(w, room, &length, &count)) return false;
     if (w->put && (s->offset < w->low || length == 0)) {
-        access_walk_note(result, pack_edge(w, p, origin));
+        access_walk_set_error(result, pack_edge(w, p, origin));
         return true;
     }
     int64_t start = p->used;
     add_head(p,
              (struct head){(uint32_t)(s->offset - origin), (uint32_t)length,
                            (uint32_t)(count > 1 ? s->stride : length), (uint32_t)count});
-    access_walk_note(result, add_values(w, p, start, count * length));
+    access_walk_set_error(result, add_values(w, p, start, count * length));
     if (length < s->length) {
-        access_walk_again(w);
+        access_walk_suspend(w);
         return true;
     }
     s->count -= count;
@@ -141,7 +143,7 @@ static bool pack_some(struct access_walk *w, struct twophase_packed *p, int64_t 
     return true;
 }
 
-/* The place of each run of a list. */
+/* Appends a `place` for each run in the list. */
 static void add_places(struct twophase_packed *p, const struct region_span *span)
 {
     const struct region_extent *x = span->blocks;
@@ -153,17 +155,17 @@ static void add_places(struct twophase_packed *p, const struct region_span *span
     }
 }
 
-/* A row of short runs, each with its place. False if what comes next is something else.
- */
+/* Packs a list of short runs. Returns false if the next runs do not form such a list. */
 static bool pack_list(struct access_walk *w, struct twophase_packed *p, int64_t origin,
                       int *result)
 {
     struct region_span span;
     int64_t xsize = w->part->values.xsize, size = (int64_t)sizeof(place);
-    int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
+    int64_t room = p->capacity - p->used - (int64_t)sizeof(struct head);
     int64_t most = room / (xsize + size) * xsize;
     if (!w->put) most = room / size * xsize;
-    if (!w->put && most > p->most - p->asked) most = p->most - p->asked;
+    if (!w->put && most > p->max_answer_size - p->answer_size)
+        most = p->max_answer_size - p->answer_size;
     if (most < xsize || !access_walk_span(w, most, &span)) return false;
 
     int64_t start = p->used;
@@ -173,7 +175,7 @@ static bool pack_list(struct access_walk *w, struct twophase_packed *p, int64_t 
                          .stride = LIST,
                          .count = (uint32_t)span.n});
     add_places(p, &span);
-    access_walk_note(result, add_values(w, p, start, span.bytes));
+    access_walk_set_error(result, add_values(w, p, start, span.bytes));
     return true;
 }
 
@@ -188,34 +190,39 @@ int twophase_pack(struct access_walk *w, struct twophase_packed *p, int64_t low,
             if (pack_list(w, p, origin, &result)) continue;
             if (!access_walk_strip(w)) break;
             if (pack_some(w, p, origin, &result)) continue;
-            access_walk_again(w);
+            access_walk_suspend(w);
             *all = false;
             return result;
         }
     return result;
 }
 
-int twophase_pack_take(struct access_walk *w, const struct twophase_packed *p,
-                       const unsigned char *bytes)
+int twophase_pack_store_answer(struct access_walk *w, const struct twophase_packed *p,
+                               const unsigned char *bytes)
 {
+    const unsigned char *end = bytes + p->answer_size;
     int result = NC_NOERR;
     for (int64_t i = 0; i < p->nlist; i++) {
-        const struct twophase_asked *a = &p->list[i];
+        const struct twophase_requested *a = &p->list[i];
         struct access_part *part;
         int err = access_walk_part(w, a->number, &part);
         if (err != NC_NOERR) return err;
         part->limit = -1;
+        base_require(a->nelems * part->values.xsize <= end - bytes);
         access_values_seek(&part->values, a->first);
-        access_walk_note(&result, access_values_get(&part->values, bytes, a->nelems));
+        access_walk_set_error(&result,
+                              access_values_get(&part->values, bytes, a->nelems));
         bytes += a->nelems * part->values.xsize;
     }
+    access_walk_set_error(&result, base_holds(bytes == end));
     return result;
 }
 
-/* ---- who receives them ---- */
+/* ---- receiving ---- */
 
-/* What a record says, `at` bytes from the start of n, with the list's places behind it;
- * its bytes without values. False: that is no record of this block. */
+/* Reads the head of the record at `at`, and checks it against the block and the message
+ * of n bytes. Sets *size to the size of the head including places but not values. Returns
+ * false if the head is invalid. */
 static bool read_packed_head(const struct access_block *b, const unsigned char *bytes,
                              int64_t n, int64_t at, struct head *h, int64_t *size)
 {
@@ -229,8 +236,8 @@ static bool read_packed_head(const struct access_block *b, const unsigned char *
            h->offset + (int64_t)(h->count - 1) * h->stride + h->length <= room;
 }
 
-/* Run number i of a list: where it is in the block, and how long; false if it is none of
- * this block. */
+/* Gets the position in the block and the length of the i-th run of a list. Returns false
+ * if the run is outside the block. */
 static bool read_place(const struct access_block *b, const struct head *h,
                        const unsigned char *list, int64_t i, int64_t *at, int64_t *length)
 {
@@ -253,6 +260,13 @@ static void put_strip(const struct access_block *b, const struct head *h,
     access_place_mark(b, &s);
 }
 
+/* Returns whether offsets or lengths, combined by OR, consist of whole marks. Otherwise
+ * other bytes of the file would be marked, and written. */
+static bool is_whole_marks(const struct access_block *b, int64_t bits)
+{
+    return (bits & ((INT64_C(1) << b->shift) - 1)) == 0;
+}
+
 static bool put_packed_list(const struct access_block *b, const struct head *h,
                             const unsigned char *list)
 {
@@ -260,16 +274,17 @@ static bool put_packed_list(const struct access_block *b, const struct head *h,
     int64_t left = h->length, at, n;
     for (int64_t i = 0; i < h->count; i++) {
         if (!read_place(b, h, list, i, &at, &n) || (left -= n) < 0) return false;
+        if (base_holds(is_whole_marks(b, at | n)) != NC_NOERR) return false;
         memcpy(b->bytes + at, values, (size_t)n);
         memset(b->marks + (at >> b->shift), 1, (size_t)(n >> b->shift));
         values += n;
     }
-    return true;
+    return base_holds(left == 0) == NC_NOERR;
 }
 
-static int no_message(void)
+static int fail_bad_message(void)
 {
-    return base_error_set(NC_EMPI, "what another process sent cannot be read");
+    return base_error_set(NC_EMPI, "invalid message from another process");
 }
 
 int twophase_unpack(const struct access_block *b, const unsigned char *bytes, int64_t n)
@@ -277,14 +292,16 @@ int twophase_unpack(const struct access_block *b, const unsigned char *bytes, in
     struct head h;
     int64_t size;
     for (int64_t at = 0; at < n;) {
-        if (!read_packed_head(b, bytes, n, at, &h, &size)) return no_message();
+        if (!read_packed_head(b, bytes, n, at, &h, &size)) return fail_bad_message();
         const unsigned char *body = bytes + at + sizeof h;
         int64_t values = h.stride == LIST ? h.length : (int64_t)h.length * h.count;
-        if (n - at - size < values) return no_message();
+        if (n - at - size < values) return fail_bad_message();
+        base_require(h.stride == LIST ||
+                     is_whole_marks(b, h.offset | h.length | h.stride));
         if (h.stride != LIST)
             put_strip(b, &h, body);
         else if (!put_packed_list(b, &h, body))
-            return no_message();
+            return fail_bad_message();
         at += size + values;
     }
     return NC_NOERR;
@@ -296,21 +313,21 @@ static void widen_range(int64_t *low, int64_t *high, int64_t from, int64_t to)
     if (to > *high) *high = to;
 }
 
-int twophase_unpack_asked(const struct access_block *b, const unsigned char *bytes,
-                          int64_t n, int64_t *asked, int64_t *low, int64_t *high)
+int twophase_unpack_request(const struct access_block *b, const unsigned char *bytes,
+                            int64_t n, int64_t *asked, int64_t *low, int64_t *high)
 {
     struct head h;
     int64_t size, from, length;
     *asked = 0;
     for (int64_t at = 0; at < n; at += size) {
-        if (!read_packed_head(b, bytes, n, at, &h, &size)) return no_message();
+        if (!read_packed_head(b, bytes, n, at, &h, &size)) return fail_bad_message();
         const unsigned char *list = bytes + at + sizeof h;
         *asked += h.stride == LIST ? h.length : (int64_t)h.length * h.count;
         if (h.stride != LIST)
             widen_range(low, high, h.offset,
                         h.offset + (int64_t)(h.count - 1) * h.stride + h.length);
         for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
-            if (!read_place(b, &h, list, i, &from, &length)) return no_message();
+            if (!read_place(b, &h, list, i, &from, &length)) return fail_bad_message();
             widen_range(low, high, from, from + length);
         }
     }

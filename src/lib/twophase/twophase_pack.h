@@ -1,41 +1,42 @@
-/* Values of a walk for other processes: packed into messages, and taken out of them. */
+/* Packs a walk's values into messages for other processes, and unpacks them. */
 #ifndef TWOPHASE_PACK_H
 #define TWOPHASE_PACK_H
 
 #include "access_walk.h"
 
-/* Values of one request, in a row, whose bytes follow each other in what was asked for.
- */
-struct twophase_asked {
+/* Consecutive values of one request whose bytes are adjacent in the answer. */
+struct twophase_requested {
     int64_t number, first, nelems;
 };
 
-/* Part of a message, in memory that the node shares. Of puts it has runs of bytes and
- * their values, of gets the runs alone. */
+/* Part of a message, in memory that the node's processes share. It lists runs of bytes,
+ * and for a put also contains their values. */
 struct twophase_packed {
     unsigned char *bytes;
-    int64_t room, used;
-    int64_t asked, most; /* of gets: bytes that are asked for, and how many may be */
-    struct twophase_asked *list;
+    int64_t capacity, used;
+    int64_t answer_size,
+        max_answer_size; /* gets: number of bytes requested, and its maximum */
+    struct twophase_requested *list;
     int64_t nlist, list_capacity;
 };
 
-/* Packs what there is of [low, high), which begins at `origin` for the receiver, where it
- * was left off the last time; *all: nothing is left. A first call has `resume` false. */
+/* Packs the walk's values in [low, high) for the receiver's block, which starts at
+ * `origin`. If `resume` is set, continues where the last call ended; it must not be set
+ * in the first call. Sets *all to false if not all values fit. */
 int twophase_pack(struct access_walk *w, struct twophase_packed *p, int64_t low,
                   int64_t high, int64_t origin, bool resume, bool *all);
 
-/* The values that were asked for, from their bytes one behind the other. */
-int twophase_pack_take(struct access_walk *w, const struct twophase_packed *p,
-                       const unsigned char *bytes);
+/* Stores the requested values from an answer in the user's memory. */
+int twophase_pack_store_answer(struct access_walk *w, const struct twophase_packed *p,
+                               const unsigned char *bytes);
 
-/* For who receives n bytes of runs: their values come to the block, marked. */
+/* Stores the values from a received message of n bytes in the block and marks them. */
 int twophase_unpack(const struct access_block *b, const unsigned char *bytes, int64_t n);
 
-/* The runs that n bytes ask for: how many bytes, and where the first begins and the last
- * ends in the block; and these bytes one behind the other. NC_EMPI: it is no message. */
-int twophase_unpack_asked(const struct access_block *b, const unsigned char *bytes,
-                          int64_t n, int64_t *asked, int64_t *low, int64_t *high);
+/* Return the number of bytes that a message requests, return the block's range that
+ * contains them, and copy these bytes to an answer. NC_EMPI if it is invalid. */
+int twophase_unpack_request(const struct access_block *b, const unsigned char *bytes,
+                            int64_t n, int64_t *asked, int64_t *low, int64_t *high);
 void twophase_unpack_answer(const struct access_block *b, const unsigned char *bytes,
                             int64_t n, unsigned char *answer);
 

@@ -1,4 +1,9 @@
-/* Shared memory of a node: an MPI-3 window, and waiting for each other in it. */
+/* Creates, caches and frees a node's shared memory.
+ *
+ * The memory consists of a control block (counters, state), the slots for two steps, a
+ * number for each process, TWOPHASE_BUFFERS buffers with their marks, and the areas.
+ * Creation is a sequence of collective steps with an agreement before each, so that no
+ * process waits in a step for another process whose previous step failed. */
 #include "twophase_window.h"
 
 #include <string.h>
@@ -8,14 +13,14 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-#include "node_kept.h"
+#include "node_cache.h"
 
-/* At the window's beginning. */
+/* The control block at the beginning of the window. */
 struct twophase_control {
     struct node_word counters[TWOPHASE_COUNTERS];
     struct node_word state;
     struct twophase_slot
-        slots[]; /* of two steps, by turns; then a name of each process */
+        slots[]; /* slots of two alternating steps, then a number for each process */
 };
 
 static void free_window_all(void *thing)
@@ -24,15 +29,15 @@ static void free_window_all(void *thing)
 }
 
 enum { WINDOWS = 2 };
-static struct twophase_window things[WINDOWS];
-static struct node_kept windows = {.end = BASE_END_WINDOWS,
-                                   .most = WINDOWS,
-                                   .size = sizeof things[0],
-                                   .things = things,
-                                   .free_all = free_window_all};
+static struct twophase_window objects[WINDOWS];
+static struct node_cache windows = {.end = BASE_END_WINDOWS,
+                                    .capacity = WINDOWS,
+                                    .size = sizeof objects[0],
+                                    .objects = objects,
+                                    .free_all = free_window_all};
 
-/* Slots of a step: one for each process, and one for each that exchanges with others.
- */
+/* Returns the number of slots per step: one for each process, plus one for each
+ * exchanging process. */
 static int slots_of(const struct twophase_window *w)
 {
     return w->nprocs + w->columns;
@@ -45,8 +50,9 @@ static int64_t control_bytes(const struct twophase_window *w)
            ((int64_t)w->nprocs * (int64_t)sizeof(int64_t) + 63) / 64 * 64;
 }
 
-/* A share for each process, 4 MiB at most, and a whole stripe for each that writes;
- * rounded down to a power of 2. */
+/* Returns the size of a buffer: a share of at most 4 MiB for each process, and at least a
+ * whole stripe for each storing process unless stripes exceed 4 MiB. It is rounded down
+ * to a power of 2. */
 static int64_t buffer_size(const struct twophase_window *w, int storers)
 {
     enum { MOST = 1 << 22, LARGEST = 1 << 29 };
@@ -60,12 +66,12 @@ static int64_t buffer_size(const struct twophase_window *w, int storers)
 
 static int64_t buffer_bytes(int64_t size)
 {
-    enum { ROOM = 128 }; /* for the slack, and where a block begins */
+    enum { ROOM = 128 }; /* including the slack and block alignment */
     return 2 * (size + ROOM);
 }
 
-/* Is there room for that much shared memory? Where it lives in /dev/shm, too much of it
- * would be promised and then end the program. */
+/* Returns whether the memory fits into half of the free space of /dev/shm. Allocating
+ * more than the free space would succeed, but using the memory would kill the program. */
 static bool has_room_for(int64_t bytes)
 {
     struct statvfs fs;
@@ -101,9 +107,9 @@ static int find_node_all(struct twophase_window *w, struct dataset *ds, int64_t 
     return NC_NOERR;
 }
 
-/* How many processes of a node write and read the file: as the hint says, else half of
- * them, the others being free to move data meanwhile. */
-static int storers(const struct twophase_window *w, const struct dataset *ds)
+/* Returns how many processes on each node write and read the file: all if there is one
+ * node; otherwise the hint's number or half, so that the others can exchange messages. */
+static int count_storing(const struct twophase_window *w, const struct dataset *ds)
 {
     if (w->nprocs == ds->nprocs) return w->nprocs;
     int64_t asked = ds->hints.aggregators_per_node, most = w->nprocs - 1;
@@ -112,8 +118,8 @@ static int storers(const struct twophase_window *w, const struct dataset *ds)
     return n > 0 ? (int)n : 1;
 }
 
-/* Who has the same colour, 0 and up, as a communicator of its own: all have it, or
- * nobody, as it cannot be freed by some alone. Agreed. */
+/* Splits the communicator by colour. On error, no process uses or frees its part: freeing
+ * is collective and some processes may lack a part. Returns the agreed result. */
 static int connect_all(struct dataset *ds, int colour, int key, MPI_Comm *comm)
 {
     int mpi = MPI_Comm_split(ds->comm, colour, key, comm);
@@ -125,7 +131,8 @@ static int connect_all(struct dataset *ds, int colour, int key, MPI_Comm *comm)
     return err;
 }
 
-/* Of several nodes: which is this? The first process of each finds out. Agreed. */
+/* Numbers the nodes: the first process on each node determines the number and broadcasts
+ * it. All processes get the same result. */
 static int number_nodes_all(struct twophase_window *w, struct dataset *ds)
 {
     MPI_Comm leaders;
@@ -137,8 +144,8 @@ static int number_nodes_all(struct twophase_window *w, struct dataset *ds)
         if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(leaders, &place[1]);
         (void)MPI_Comm_free(&leaders);
     }
-    int told = MPI_Bcast(place, 2, MPI_INT, 0, w->own->comm);
-    err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "finding the nodes");
+    int shared = MPI_Bcast(place, 2, MPI_INT, 0, w->own->comm);
+    err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : shared, NC_EMPI, "finding the nodes");
     int64_t nodes = place[1];
     err = dataset_agree_all(ds, err, NULL, &nodes, 1);
     w->node = place[0];
@@ -165,8 +172,8 @@ static int allocate_alone(struct twophase_window *w)
     return NC_NOERR;
 }
 
-/* Of a process that exchanges messages with other nodes. */
-static int make_desk(struct twophase_window *w)
+/* Allocates an exchanging process's private memory. */
+static int allocate_exchange(struct twophase_window *w)
 {
     enum { LISTS = 4 };
     size_t tallies = LISTS * ((size_t)w->nodes + 1) * sizeof *w->tallies;
@@ -175,17 +182,32 @@ static int make_desk(struct twophase_window *w)
     return w->inbox == NULL || w->tallies == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* What a process that exchanges with other nodes has for itself, and is there room for
- * the window? */
+/* Checks that a process's rank in the column is the number of its node, because messages
+ * are addressed by node. */
+static int check_column(const struct twophase_window *w)
+{
+    int rank = -1, size = 0, mpi = MPI_Comm_rank(w->column, &rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->column, &size);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "connecting the nodes");
+    base_require(rank == w->node && size == w->nodes);
+    return NC_NOERR;
+}
+
+/* Allocates private memory and checks that the window fits into shared memory. */
 static int prepare_window(struct twophase_window *w)
 {
-    int err = w->column == MPI_COMM_NULL ? NC_NOERR : make_desk(w);
+    base_require(w->size >= TWOPHASE_LEAST_BLOCK && (w->size & (w->size - 1)) == 0);
+    base_require(w->first_storer >= 0 && w->first_storer < w->nprocs);
+    base_require(w->nodes == 1 || (w->columns > 0 && w->columns <= w->nprocs));
+    base_require(w->node >= 0 && w->node < w->nodes);
+    int err = w->column == MPI_COMM_NULL ? NC_NOERR : check_column(w);
+    if (err == NC_NOERR && w->column != MPI_COMM_NULL) err = allocate_exchange(w);
     if (w->nprocs > 1 && !has_room_for(window_bytes(w))) err = NC_ENOMEM;
     return err;
 }
 
-/* How many processes come to each counter. */
-static void take_counters(struct twophase_window *w)
+/* Sets the number of processes that arrive at each counter. */
+static void init_counters(struct twophase_window *w)
 {
     const int all[TWOPHASE_COUNTERS] = {[TWOPHASE_ARRIVED] = w->nprocs,
                                         [TWOPHASE_PACKED] = w->nprocs,
@@ -195,28 +217,28 @@ static void take_counters(struct twophase_window *w)
                                         [TWOPHASE_STORED] = w->nprocs - w->first_storer};
     for (int i = 0; i < TWOPHASE_COUNTERS; i++)
         w->counters[i] = (struct node_counter){.word = &w->control->counters[i],
-                                               .all = all[i],
+                                               .expected = all[i],
                                                .spins = node_spins(w->nprocs)};
 }
 
-/* The memory, and the window's number. Agreed. */
+/* Allocates the memory and agrees on the window's number. */
 static int make_memory_all(struct twophase_window *w, struct dataset *ds)
 {
     int err = w->nprocs == 1 ? allocate_alone(w) : allocate_all(w);
-    int64_t all[2] = {node_kept_number(&windows),
+    int64_t all[2] = {node_cache_next_number(&windows),
                       w->nprocs > 1 && w->memory.window == MPI_WIN_NULL};
     err = dataset_agree_all(ds, err, NULL, all, 2);
     if (err == NC_NOERR && w->nprocs > 1) node_memory_sync(&w->memory);
-    if (all[1] && w->nprocs > 1) node_memory_whole_all(w->own, &w->memory);
+    if (all[1] && w->nprocs > 1) node_memory_agree_all(w->own, &w->memory);
     w->number = all[0];
-    node_kept_note(&windows, w->number);
-    if (err == NC_NOERR) take_counters(w);
+    node_cache_note_number(&windows, w->number);
+    if (err == NC_NOERR) init_counters(w);
     return err;
 }
 
-/* Sizes, the same on all nodes: all[0] has the opposite of the least block, all[2] of the
- * least number of processes that can exchange. */
-static void take_sizes(struct twophase_window *w, const int64_t *all)
+/* Sets the sizes that are the same on all nodes: -all[0] is the smallest buffer size on
+ * any node, -all[2] the smallest number of exchanging processes. */
+static void set_sizes(struct twophase_window *w, const int64_t *all)
 {
     enum { LEAST_AREA = 1024 };
     w->size = -all[0];
@@ -227,95 +249,97 @@ static void take_sizes(struct twophase_window *w, const int64_t *all)
     }
 }
 
-/* Where there are several nodes. Agreed. */
+/* Creates the columns if there are several nodes. All processes get the same result. */
 static int join_nodes_all(struct twophase_window *w, struct dataset *ds,
                           const int64_t *sizes)
 {
     int err = number_nodes_all(w, ds);
     if (err != NC_NOERR) return err;
-    take_sizes(w, sizes);
+    set_sizes(w, sizes);
     err = connect_all(ds, w->rank < w->columns ? w->rank : MPI_UNDEFINED, w->node,
                       &w->column);
     if (err != NC_NOERR) return err;
     return dataset_agree_all(ds, prepare_window(w), NULL, NULL, 0);
 }
 
-/* An agreement before each step that takes all, that nobody waits in vain for one who was
- * refused the one before. Agreed. */
+/* Creates the window. An agreement precedes each collective step, so that no process
+ * waits for another process whose previous step failed. Returns the agreed result. */
 static int make_window_all(struct twophase_window *w, struct dataset *ds)
 {
-    enum { BLOCK, ACROSS, SPEAK, PROCS, LACKING, NVALUES };
+    enum { BLOCK, ACROSS, EXCHANGING, PROCS, LACKING, NVALUES };
     int64_t lacking = 0;
     int err = ds->nprocs > 1 ? find_node_all(w, ds, &lacking) : NC_NOERR;
-    int store = storers(w, ds), exchange = w->nprocs - store;
+    int store = count_storing(w, ds), exchange = w->nprocs - store;
     w->first_storer = exchange;
     w->size = buffer_size(w, store);
     int64_t all[NVALUES] = {[BLOCK] = -w->size,
                             [ACROSS] = w->nprocs < ds->nprocs,
-                            [SPEAK] = -(exchange > 0 ? exchange : 1),
+                            [EXCHANGING] = -(exchange > 0 ? exchange : 1),
                             [PROCS] = -w->nprocs,
                             [LACKING] = lacking};
     if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare_window(w);
     err = dataset_agree_all(ds, err, NULL, all, NVALUES);
     if (all[LACKING]) {
-        node_lose(ds);
+        node_abandon(ds);
         w->own = NULL;
         return err;
     }
     if (err != NC_NOERR) return err;
-    take_sizes(w, all);
+    set_sizes(w, all);
     if (all[ACROSS]) err = join_nodes_all(w, ds, all);
     return err != NC_NOERR ? err : make_memory_all(w, ds);
 }
 
-/* The hints and stripes that a window is made by. */
-struct wanted {
+/* The hints and the stripe size for which a window was created. */
+struct window_key {
     int64_t share, most, storers, unit;
 };
 
-static bool is_wanted(const void *thing, const void *of)
+static bool matches_window(const void *thing, const void *of)
 {
     const struct twophase_window *w = thing;
-    const struct wanted *x = of;
+    const struct window_key *x = of;
     return w->share == x->share && w->most == x->most && w->storers == x->storers &&
            w->unit == x->unit;
 }
 
-/* What nobody uses does not count. */
-static void set_window_aside(const struct twophase_window *w, bool aside)
+/* Excludes a cached window's memory from the usage count, or includes it again. */
+static void exclude_window(const struct twophase_window *w, bool aside)
 {
-    base_mem_set_aside(w->alone, aside);
-    base_mem_set_aside(w->inbox, aside);
-    base_mem_set_aside(w->tallies, aside);
+    base_mem_exclude(w->alone, aside);
+    base_mem_exclude(w->inbox, aside);
+    base_mem_exclude(w->tallies, aside);
 }
 
-/* Takes the window that all have kept, if it is the same. */
+/* Reuses a cached window if all processes have cached the same one. */
 static bool reuse_all(struct twophase_window *w, struct dataset *ds, int64_t unit)
 {
-    const struct base_hints *h = &ds->hints;
-    const struct wanted x = {h->node_share, h->node_procs, h->aggregators_per_node, unit};
+    const struct hints *h = &ds->hints;
+    const struct window_key x = {h->node_share, h->node_procs, h->aggregators_per_node,
+                                 unit};
     bool taken;
-    (void)node_kept_take_all(&windows, ds, is_wanted, &x, NC_NOERR, w, &taken);
+    (void)node_cache_take_all(&windows, ds, matches_window, &x, NC_NOERR, w, &taken);
     if (!taken) return false;
-    set_window_aside(w, false);
-    node_take_over(ds, w->own);
+    exclude_window(w, false);
+    node_assign(ds, w->own);
     return true;
 }
 
-bool twophase_window_hold(const struct twophase_window *w, const struct dataset *ds)
+bool twophase_window_reserve_slot(const struct twophase_window *w,
+                                  const struct dataset *ds)
 {
     return w->state == TWOPHASE_WINDOW_READY && w->nodes * w->nprocs > 1 &&
-           node_kept_hold(&windows, ds, w->number);
+           node_cache_reserve(&windows, ds, w->number);
 }
 
-void twophase_window_settle(struct twophase_window *w, bool keep)
+void twophase_window_store_or_release(struct twophase_window *w, bool keep)
 {
     if (!keep) {
-        node_kept_let_go(&windows, w->number);
+        node_cache_release(&windows, w->number);
         return;
     }
-    set_window_aside(w, true);
-    node_kept_keep(&windows, w->number, w);
+    exclude_window(w, true);
+    node_cache_store(&windows, w->number, w);
     w->state = TWOPHASE_WINDOW_NEW;
 }
 
@@ -342,7 +366,7 @@ bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
 void twophase_window_free_all(struct twophase_window *w)
 {
     if (w->state != TWOPHASE_WINDOW_READY) return;
-    /* Nobody can be told of a failure here, nor does anything hang on it. */
+    /* Errors here cannot be reported, and have no consequences. */
     node_memory_free_all(&w->memory);
     if (w->column != MPI_COMM_NULL) (void)MPI_Comm_free(&w->column);
     node_release_all(w->own);
@@ -371,5 +395,5 @@ struct node_board twophase_window_board(struct twophase_window *w)
                                .nprocs = w->nprocs,
                                .state = &w->control->state,
                                .names = behind_slots,
-                               .met = &w->counters[TWOPHASE_ARRIVED]};
+                               .barrier = &w->counters[TWOPHASE_ARRIVED]};
 }

@@ -1,10 +1,10 @@
-/* Memory that the processes of a node share: where blocks of the file are assembled, and
- * what is on its way to other nodes.
+/* The window: memory shared by the processes on a node, in which blocks of the file are
+ * assembled and values for other nodes are packed.
  *
- * What is not atomic in it (slots, marks, blocks, areas, names) is written by one process
- * before it counts itself, or changes the state, and read by others after they saw that:
- * release and acquire, on any processor. For the words that are waited for, and what MPI
- * has to do with it, see node.h. */
+ * Parts that are not atomic (slots, marks, blocks, areas, names) are written by one
+ * process before it increments a counter or changes the state, and read by others after
+ * they have seen that change: release and acquire, on any processor. node.h describes the
+ * words on which processes wait, and what the window requires of MPI. */
 #ifndef TWOPHASE_WINDOW_H
 #define TWOPHASE_WINDOW_H
 
@@ -15,93 +15,95 @@
 #include "dataset.h"
 #include "node.h"
 
-/* What a process tells the others of its node before a step. */
+/* Data that a process publishes within its node before a step. */
 struct twophase_slot {
-    int64_t next;      /* the next round it has a part in; INT64_MAX: none */
-    int64_t low, high; /* bytes of the block that it needs; none: low is INT64_MAX */
-    int64_t error;     /* an NC_ code */
-    int64_t entries;   /* messages to other nodes that it has packed */
-    int64_t pad[3];    /* a cache line of its own */
+    int64_t next;      /* next round in which the process has values; INT64_MAX if none */
+    int64_t low, high; /* range needed from its node's block; low is INT64_MAX if none */
+    int64_t error;     /* this process's error code */
+    int64_t entries;   /* number of entries packed for other nodes */
+    int64_t pad[3];    /* pads the slot to a cache line */
 };
 
-/* Counters in the window, which go up only: so many processes have come so far. The same
- * number of them come each time. */
+/* Monotonic counters in the window. Each counts the arrivals so far; the same number of
+ * processes arrive each time. A process arrives when it has: */
 enum twophase_counter {
-    TWOPHASE_ARRIVED,  /* at a barrier of the node */
-    TWOPHASE_PACKED,   /* put their values into the block and their area; or asked */
-    TWOPHASE_PLANNED,  /* the first one knows what comes next on all nodes */
-    TWOPHASE_MOVED,    /* messages of the step are sent and received */
-    TWOPHASE_STORED,   /* their share of the block is in the file, or read from it */
-    TWOPHASE_ANSWERED, /* what other nodes have read is here */
+    TWOPHASE_ARRIVED,  /* reached a barrier on the node */
+    TWOPHASE_PACKED,   /* stored values in the block and area, or packed questions */
+    TWOPHASE_PLANNED,  /* learned the next round of all nodes (first process only) */
+    TWOPHASE_MOVED,    /* sent and received a step's messages */
+    TWOPHASE_STORED,   /* written, or read, a share of the block */
+    TWOPHASE_ANSWERED, /* received the answers from other nodes */
     TWOPHASE_COUNTERS
 };
 
 enum {
     TWOPHASE_BUFFERS = 2,
-    TWOPHASE_LEAST_BLOCK = 64 /* the smallest size of a buffer */
+    TWOPHASE_LEAST_BLOCK = 64 /* minimum size of a buffer, in bytes */
 };
 
-/* One of the buffers: `size` bytes of the file and a little more, and a mark for each. */
+/* A buffer: `size` bytes of the file plus slack, and their marks. */
 struct twophase_buffer {
     unsigned char *bytes, *marks;
 };
 
-/* So many messages go to a process so many ranks behind this one. */
+/* Number of messages from this process to the process `distance` ranks after it. */
 struct twophase_tally {
     int32_t distance, messages;
 };
 
-/* Within a node some processes write and read the file, others exchange with other nodes,
- * so that both go on at the same time; one alone does both. Process number j of each
- * node, if it is one that exchanges, has a communicator with number j of the others,
- * where its rank is the number of its node. */
+/* On each node, some processes write and read the file while others exchange messages
+ * with other nodes; a process that is alone does both. The j-th exchanging processes on
+ * all nodes share a communicator, `column`, in which a process's rank is its node's
+ * number. */
 struct twophase_window {
     enum { TWOPHASE_WINDOW_NEW, TWOPHASE_WINDOW_READY, TWOPHASE_WINDOW_REFUSED } state;
-    int64_t share, most, storers; /* the hints it was made by */
-    int64_t unit;                 /* and the stripes of the file */
-    int64_t number;               /* which of all that were made */
-    struct node *own;             /* the processes of this node; NULL: this one alone */
+    int64_t share, most, storers; /* hints that determine the window's size */
+    int64_t unit;                 /* stripe size of the file, in bytes */
+    int64_t number;               /* serial number, for node_cache */
+    struct node *own;             /* processes on this node; NULL if only one */
     int rank, nprocs;
-    int first_storer; /* from this rank on they write and read the file */
-    MPI_Comm column;  /* of one that exchanges with other nodes; else MPI_COMM_NULL */
-    int columns;      /* how many exchange, the same on all nodes */
-    int node, nodes;  /* which this is, and how many there are */
+    int first_storer; /* ranks from this one on write and read the file */
+    MPI_Comm column;  /* the exchanging process's communicator or MPI_COMM_NULL */
+    int columns;      /* number of exchanging processes, the same on all nodes */
+    int node, nodes;  /* index of this node; number of nodes */
     struct node_memory memory;
-    void *alone;       /* in its place where the node is one process */
-    int64_t size;      /* of a buffer: a power of 2, the same on all nodes */
-    int64_t area_size; /* of a process's area; 0 if there is one node */
-    int64_t cleared;   /* marks from the first on that are in use */
+    void *alone;       /* used instead of `memory` if the node has one process */
+    int64_t size;      /* size of a buffer in bytes: a power of 2, the same on all
+                        * nodes */
+    int64_t area_size; /* size of a process's area in bytes; 0 if there is one node */
+    int64_t cleared;   /* number of initialized marks */
     struct twophase_control *control;
     struct twophase_buffer buffers[TWOPHASE_BUFFERS];
-    unsigned char *areas; /* TWOPHASE_BUFFERS of each process */
-    unsigned char *inbox; /* for two messages from other nodes: area_size each */
+    unsigned char *areas; /* TWOPHASE_BUFFERS areas for each process */
+    unsigned char *inbox; /* two received messages of up to area_size bytes each */
     struct twophase_tally
-        *tallies; /* four lists of whom messages go to: nodes + 1 each */
+        *tallies; /* four lists of message counts, nodes + 1 entries each */
     struct node_counter counters[TWOPHASE_COUNTERS];
 };
 
-/* Makes the window or takes one that another dataset left, unless that was tried before.
- * Collective, over all of the dataset's processes; the same result everywhere: is it
- * there? */
+/* Creates the window, or reuses a cached one, on the first call. Returns whether the
+ * window is available, the same on all processes. Collective over the dataset. */
 bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
                                int64_t unit);
 void twophase_window_free_all(struct twophase_window *w);
 
-/* Keeps a window that is worth it from one dataset to the next: to make one takes several
- * collective calls and finds all its pages anew. There is room for it, which is held;
- * when all have agreed, it is kept if all hold some. Local. */
-bool twophase_window_hold(const struct twophase_window *w, const struct dataset *ds);
-void twophase_window_settle(struct twophase_window *w, bool keep);
+/* Cache the window when its dataset is closed, because creating another one takes several
+ * collective calls and touches all its pages. _hold tries to reserve a cache slot. After
+ * the processes have agreed, _settle caches the window if all have reserved a slot
+ * (`keep`), and otherwise releases the slot. Local. */
+bool twophase_window_reserve_slot(const struct twophase_window *w,
+                                  const struct dataset *ds);
+void twophase_window_store_or_release(struct twophase_window *w, bool keep);
 
-/* Process rank's slot, and its area, of a step; those of two steps take turns. Slots
- * number nprocs and following are those of the processes that exchange with other nodes.
- */
+/* Return a process's slot and area for a step. Consecutive steps alternate between two of
+ * each. Slots from nprocs on belong to the exchanging processes. */
 struct twophase_slot *twophase_window_slot(const struct twophase_window *w, int64_t step,
                                            int rank);
 unsigned char *twophase_window_area(const struct twophase_window *w, int64_t step,
                                     int rank);
 
-/* A word and, of each process, a number, for the file's descriptors (file_lend). */
+/* Returns a state word and a number for each process, for passing descriptors
+ * (file_fdpass). */
 struct node_board twophase_window_board(struct twophase_window *w);
 
 #endif

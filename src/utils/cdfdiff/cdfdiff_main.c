@@ -1,4 +1,5 @@
-/* cdfdiff: compares two netCDF files. A serial program without MPI. */
+/* cdfdiff compares two netCDF files. This file supplies the serial read functions; the
+ * code that compares is shared with ncmpidiff (diff.h). The tool does not use MPI. */
 #include "conv.h"
 #include "diff.h"
 #include "util_classic.h"
@@ -34,7 +35,8 @@ static int enter_pair(struct diff *d, const struct diff_pair *pair)
     return status;
 }
 
-/* Pieces come in the order of the elements. */
+/* Reads one piece. The caller requests the pieces in ascending order, so reads are
+ * sequential. */
 static int read_piece(struct diff *d, int side, int varid, const struct util_piece *p,
                       void *values)
 {

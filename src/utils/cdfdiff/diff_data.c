@@ -1,4 +1,4 @@
-/* The values, piece by piece; the pieces are dealt out to the processes in turn. */
+/* Compares values piece by piece. Pieces are assigned to the processes round-robin. */
 #include <string.h>
 
 #include "base_error.h"
@@ -6,20 +6,20 @@
 #include "diff.h"
 #include "util_message.h"
 
-enum { ROUND = 16 }; /* pieces of each process from one agreement to the next */
+enum { ROUND = 16 }; /* pieces that each process compares between two agreements */
 
 struct work {
     struct diff *d;
     char *values[2];
-    int64_t *length;        /* of the variable */
-    int64_t *start, *count; /* of the piece */
-    int64_t pieces;         /* of all processes, so far */
-    int64_t bytes;          /* compared so far */
+    int64_t *length;        /* dimension lengths of the variable */
+    int64_t *start, *count; /* extents of the piece */
+    int64_t pieces;         /* number of pieces so far, over all processes */
+    int64_t bytes;          /* bytes compared so far */
     bool stop;
     int status;
 };
 
-/* What there is to compare of a variable, as an array. */
+/* Sets the dimension lengths of the part that both files have in common. */
 static void set_lengths(struct work *w, const struct diff_pair *pair)
 {
     const struct cdf_var *v = &w->d->header[0]->vars[pair->varid[0]];
@@ -43,8 +43,9 @@ static void compare_piece(struct work *w, int i, const struct util_piece *p)
     if (d->options.first_only && d->results[i].differing > 0) w->stop = true;
 }
 
-/* Have all processes come to a round's end? Then they see whether one wants to stop. */
-static bool over(struct work *w)
+/* Returns whether to stop. Several processes stop early only if first_only is set, and
+ * only at the end of a round, if they agree to stop. */
+static bool must_stop(struct work *w)
 {
     struct diff *d = w->d;
     if (d->agree == NULL) return w->stop;
@@ -63,7 +64,7 @@ static int64_t bytes_to_compare(const struct diff *d)
     return sum;
 }
 
-/* Returns true if nothing else is to be compared. */
+/* Compares a variable. Returns true if the comparison must stop. */
 static bool compare_variable(struct work *w, int i)
 {
     struct diff *d = w->d;
@@ -82,7 +83,7 @@ static bool compare_variable(struct work *w, int i)
         if (w->pieces++ % d->nprocs == d->rank && !w->stop) compare_piece(w, i, &p);
         w->bytes += p.n * size;
         util_progress_at(&d->progress, w->bytes);
-        if (over(w)) return true;
+        if (must_stop(w)) return true;
     }
     return false;
 }

@@ -1,7 +1,7 @@
-/* A picture of the maps, one below the other: how far values are apart, by colour. Axes
- * are in the coordinates of the first file, where its dimensions have variables of their
- * name that rise or fall steadily, so that latitudes grow towards the top; else in
- * indices, the first row at the top. */
+/* Draws the maps, one below the other: colours show by how much the values differ. An
+ * axis uses the coordinates of the first file if its dimension has a monotonic coordinate
+ * variable; latitudes then increase towards the top. Otherwise it uses indices, with the
+ * first row at the top. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "diff.h"
 #include "util_plot.h"
 
-/* One of the two axes: the places of n indices, or none where they are their places. */
+/* An axis: the coordinates of its n indices. If `at` is NULL, the indices serve as
+ * coordinates. */
 struct axis {
     const char *name;
     int64_t n;
@@ -18,7 +19,7 @@ struct axis {
 };
 
 struct range {
-    double least, most; /* of what is finite; 1 where nothing is */
+    double least, most; /* smallest and largest finite difference; 1 if there is none */
 };
 
 static struct range range_of(const struct diff_map *m)
@@ -35,7 +36,7 @@ static struct range range_of(const struct diff_map *m)
 
 /* ---- axes ---- */
 
-/* The variable of a dimension's name that both files have; NULL: there is none. */
+/* Returns the dimension's coordinate variable if both files have it, else NULL. */
 static const struct diff_pair *coordinates_of(const struct diff *d, int dimid)
 {
     enum { MOST = 1 << 20 };
@@ -49,7 +50,8 @@ static const struct diff_pair *coordinates_of(const struct diff *d, int dimid)
     return NULL;
 }
 
-/* All n values of a variable of one dimension, from the first file. 0 or -1. */
+/* Reads all n values of a one-dimensional variable from the first file. Returns 0 or
+ * -1. */
 static int read_numbers(struct diff *d, const struct diff_pair *pair, int64_t n,
                         double *to)
 {
@@ -92,7 +94,7 @@ static struct axis axis_of(struct diff *d, int dimid, int64_t n)
     return a;
 }
 
-/* Where index i begins, and the one before it ends. */
+/* Returns the boundary between indices i - 1 and i. */
 static double edge(const struct axis *a, int64_t i)
 {
     if (a->at == NULL) return (double)i - 0.5;
@@ -103,8 +105,8 @@ static double edge(const struct axis *a, int64_t i)
 
 /* ---- maps ---- */
 
-/* The cells in which values differ, as boxes. What is infinitely far apart is as the
- * largest distance that is not. */
+/* Writes the cells that contain differences as boxes. Infinite differences get the colour
+ * of the largest finite one. */
 static void put_cells(FILE *out, const struct diff_map *m, const struct axis axes[2],
                       int number, double most)
 {
@@ -125,7 +127,8 @@ static void put_cells(FILE *out, const struct diff_map *m, const struct axis axe
     fprintf(out, "END\n");
 }
 
-/* From low to high, but rows that have no coordinates from the top. */
+/* Writes the range of an axis. The range is ascending, except for rows without
+ * coordinates, which are numbered from the top. */
 static void put_axis(FILE *out, char letter, const struct axis *a)
 {
     const double first = edge(a, 0), last = edge(a, a->n);

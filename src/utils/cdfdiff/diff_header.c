@@ -1,4 +1,4 @@
-/* The definitions of two datasets, by names. */
+/* Compares the definitions of two datasets by name. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,19 +32,22 @@ static void compare_dims(struct diff *d)
     for (int i = 0; i < a->ndims; i++) {
         const char *name = a->dims[i].name;
         if (cdf_find_dim(b, name, &other) != NC_NOERR) {
-            diff_report_header(d, "dimension %s is in the first file only", name);
+            diff_report_header(d, "dimension %s exists only in the first file", name);
             continue;
         }
         if ((i == a->unlimited) != (other == b->unlimited))
-            diff_report_header(d, "dimension %s is %s, %s", name, kind_of(a, i),
-                               kind_of(b, other));
+            diff_report_header(d,
+                               "dimension %s is %s in the first file, %s in the second",
+                               name, kind_of(a, i), kind_of(b, other));
         if (length_of(a, i) != length_of(b, other))
-            diff_report_header(d, "dimension %s has length %" PRId64 ", %" PRId64, name,
-                               length_of(a, i), length_of(b, other));
+            diff_report_header(d,
+                               "dimension %s has length %" PRId64
+                               " in the first file, %" PRId64 " in the second",
+                               name, length_of(a, i), length_of(b, other));
     }
     for (int i = 0; i < b->ndims; i++)
         if (cdf_find_dim(a, b->dims[i].name, &other) != NC_NOERR)
-            diff_report_header(d, "dimension %s is in the second file only",
+            diff_report_header(d, "dimension %s exists only in the second file",
                                b->dims[i].name);
 }
 
@@ -52,7 +55,7 @@ static void compare_dims(struct diff *d)
 
 enum { SHOWN = 200 };
 
-/* The attribute's type and values, as many as there is room for. */
+/* Formats an attribute's type and as many of its values as fit. */
 static void att_text(char text[SHOWN], const struct cdf_att *a)
 {
     const size_t size = (size_t)cdf_type_size(a->type);
@@ -83,7 +86,8 @@ static bool same_att(const struct cdf_att *a, const struct cdf_att *b)
                   (size_t)a->nelems * (size_t)cdf_type_size(a->type)) == 0;
 }
 
-/* Attributes of varid[0] and varid[1], which may be NC_GLOBAL; owner is their name. */
+/* Compares the attributes of varid[0] and varid[1], which may be NC_GLOBAL. Messages
+ * refer to that variable as `owner`. */
 static void compare_atts(struct diff *d, const int varid[2], const char *owner)
 {
     const struct cdf_atts *atts[2];
@@ -95,19 +99,20 @@ static void compare_atts(struct diff *d, const int varid[2], const char *owner)
         const struct cdf_att *a = &atts[0]->list[i];
         char text[2][SHOWN];
         if (cdf_find_att(d->header[1], varid[1], a->name, &other) != NC_NOERR)
-            diff_report_header(d, "attribute %s:%s is in the first file only", owner,
+            diff_report_header(d, "attribute %s:%s exists only in the first file", owner,
                                a->name);
         else if (!same_att(a, &atts[1]->list[other])) {
             att_text(text[0], a);
             att_text(text[1], &atts[1]->list[other]);
-            diff_report_header(d, "attribute %s:%s is %s, %s", owner, a->name, text[0],
-                               text[1]);
+            diff_report_header(
+                d, "attribute %s:%s is %s in the first file, %s in the second", owner,
+                a->name, text[0], text[1]);
         }
     }
     for (int i = 0; i < atts[1]->count; i++)
         if (cdf_find_att(d->header[0], varid[0], atts[1]->list[i].name, &other) !=
             NC_NOERR)
-            diff_report_header(d, "attribute %s:%s is in the second file only", owner,
+            diff_report_header(d, "attribute %s:%s exists only in the second file", owner,
                                atts[1]->list[i].name);
 }
 
@@ -123,7 +128,7 @@ static void shape_text(char *text, size_t size, const struct cdf_header *h,
     snprintf(text + used, size - used, ")");
 }
 
-/* Of the same dimensions, by name? */
+/* Returns whether two variables have dimensions with the same names. */
 static bool same_dims(const struct diff *d, const struct cdf_var *a,
                       const struct cdf_var *b)
 {
@@ -135,7 +140,8 @@ static bool same_dims(const struct diff *d, const struct cdf_var *a,
     return true;
 }
 
-/* Sets what of the values can be compared: as many records as both have. */
+/* Sets the number of elements to compare. Only records that both files have are
+ * compared. */
 static void measure(struct diff *d, struct diff_pair *p, const struct cdf_var *a,
                     const struct cdf_var *b)
 {
@@ -160,19 +166,22 @@ static void compare_vars(struct diff *d, const struct diff_pair *p)
     const struct cdf_var *a = &d->header[0]->vars[p->varid[0]];
     const struct cdf_var *b = &d->header[1]->vars[p->varid[1]];
     if (a->type != b->type)
-        diff_report_header(d, "variable %s is of type %s, %s", a->name,
-                           util_type_name(a->type), util_type_name(b->type));
+        diff_report_header(d,
+                           "variable %s has type %s in the first file, %s in the second",
+                           a->name, util_type_name(a->type), util_type_name(b->type));
     if (!same_dims(d, a, b)) {
         char text[2][400];
         shape_text(text[0], sizeof text[0], d->header[0], a);
         shape_text(text[1], sizeof text[1], d->header[1], b);
-        diff_report_header(d, "variable %s has dimensions %s, %s", a->name, text[0],
-                           text[1]);
+        diff_report_header(
+            d, "variable %s has dimensions %s in the first file, %s in the second",
+            a->name, text[0], text[1]);
     }
     compare_atts(d, p->varid, a->name);
 }
 
-/* The last -T that names the variable holds. */
+/* Returns the tolerance for a variable. The last -T that names the variable takes
+ * precedence. */
 static struct diff_tolerance tolerance_of(const struct diff *d, const char *name)
 {
     struct diff_tolerance t = d->options.tolerance;
@@ -190,14 +199,15 @@ static struct diff_tolerance tolerance_of(const struct diff *d, const char *name
     return t;
 }
 
-/* ---- all ---- */
+/* ---- all definitions ---- */
 
 static void report_missing(struct diff *d, int side, const char *name)
 {
-    diff_report_header(d, "variable %s is in the %s file only", name, sides[side]);
+    diff_report_header(d, "variable %s exists only in the %s file", name, sides[side]);
 }
 
-/* wanted: of each of the first file's variables, or NULL for all. */
+/* Finds the pairs of variables to compare. `wanted` has a flag for each variable of the
+ * first file; NULL means all variables. */
 static int find_pairs(struct diff *d, const bool *wanted)
 {
     const struct cdf_header *a = d->header[0], *b = d->header[1];
@@ -253,9 +263,9 @@ int diff_header(struct diff *d)
 {
     bool *wanted = NULL;
     for (int s = 0; s < 2; s++)
-        if (d->header[s]->has_twins) {
+        if (d->header[s]->has_duplicate_names) {
             util_message(d->tool, d->options.path[s], -1,
-                         "two of its objects have the same name");
+                         "two objects in it have the same name");
             return -1;
         }
     int status = select_listed(d, &wanted);

@@ -1,5 +1,5 @@
-/* Where in a variable values differ: a grid over its last two dimensions, whatever the
- * others. */
+/* Records where the values of a variable differ: in a grid over its last two dimensions,
+ * accumulated over the other dimensions. */
 #include <stdio.h>
 
 #include "base_error.h"
@@ -32,8 +32,8 @@ static int allocate(struct diff_map *m)
     return m->differing != NULL && m->largest != NULL ? 0 : NC_ENOMEM;
 }
 
-/* The next map becomes that of a pair; there is room for it. */
-static int lay_out(struct diff *d, int pair)
+/* Sets up the next map for a pair. The array must have space for it. */
+static int init_map(struct diff *d, int pair)
 {
     const struct diff_pair *p = &d->pairs[pair];
     const int n = d->header[0]->vars[p->varid[0]].ndims;
@@ -61,7 +61,7 @@ int diff_map_begin(struct diff *d, int pair)
     if (d->nmaps == DIFF_MAPS || p->total == 0 ||
         d->header[0]->vars[p->varid[0]].ndims == 0)
         return 0;
-    if (lay_out(d, pair) != 0) return -1;
+    if (init_map(d, pair) != 0) return -1;
     d->map = &d->maps[d->nmaps];
     return 0;
 }
@@ -106,7 +106,8 @@ int diff_map_complete(struct diff *d, const int *pairs, int n)
 {
     for (int k = 0; k < n; k++) {
         if (k < d->nmaps && d->maps[k].pair == pairs[k]) continue;
-        /* Those behind it move up: what this process kept for none of these is last. */
+        /* Shifts the later maps up. If the array is full, frees the last map, whose pair
+         * was not chosen. */
         const struct diff_map last = d->maps[DIFF_MAPS - 1];
         const int kept = d->nmaps;
         for (int i = DIFF_MAPS - 1; i > k; i--)
@@ -115,7 +116,7 @@ int diff_map_complete(struct diff *d, const int *pairs, int n)
         base_free(last.differing);
         base_free(last.largest);
         d->nmaps = k;
-        int status = lay_out(d, pairs[k]);
+        int status = init_map(d, pairs[k]);
         d->nmaps = (int)min(kept + 1, DIFF_MAPS);
         if (status != 0) return -1;
     }
@@ -127,8 +128,8 @@ int diff_map_complete(struct diff *d, const int *pairs, int n)
 
 enum { TEXT_HEIGHT = 20, TEXT_WIDTH = 72 };
 
-/* How many values of the map's cells from (y, x) on differ, in tenths of all that there
- * are: 10 are all, -1 is none. */
+/* Returns how many tenths of the values differ in the map's cells starting at (y, x): 10
+ * if all values differ, -1 if none does. */
 static int tenths(const struct diff_map *m, int64_t y, int64_t x, int64_t ny, int64_t nx)
 {
     int64_t differing = 0;
@@ -143,7 +144,7 @@ static int tenths(const struct diff_map *m, int64_t y, int64_t x, int64_t ny, in
     return differing == all ? 10 : (int)(10 * ((double)differing / (double)all));
 }
 
-/* A terminal's colour of a character. */
+/* Returns the escape sequence that sets the colour for a character. */
 static const char *colour_of(char c)
 {
     return c == '#' ? "\033[31m" : c == '.' ? "\033[0m" : "\033[33m";
@@ -159,8 +160,8 @@ void diff_map_show(struct diff *d, const struct diff_map *m)
     snprintf(names[1], sizeof names[1], "%.60s", dims[v->dimids[v->ndims - 1]].name);
     if (v->ndims > 1)
         snprintf(names[0], sizeof names[0], "%.60s", dims[v->dimids[v->ndims - 2]].name);
-    util_tame(names[0]);
-    util_tame(names[1]);
+    util_escape_controls(names[0]);
+    util_escape_controls(names[1]);
     util_out_print(d->out, "    map%s%s, across %s:\n", v->ndims > 1 ? ", down " : "",
                    names[0], names[1]);
     for (int64_t y = 0; y < m->height; y += ny) {

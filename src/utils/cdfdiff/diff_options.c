@@ -1,4 +1,4 @@
-/* The command line of both tools. */
+/* Parses the command line that cdfdiff and ncmpidiff share. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 enum { NAN_DIFFERS = 256, MAP, DRAW };
 
 static const struct util_option options[] = {
-    {'h', "header", NULL, "compare the header only"},
-    {'d', "data", NULL, "compare the data only"},
-    {'v', NULL, "VAR,...", "compare these variables only"},
-    {'t', NULL, "ABS[,REL]", "values this close to each other are the same"},
-    {'T', NULL, "VAR=ABS[,REL]", "likewise, for one variable; may be given often"},
-    {NAN_DIFFERS, "nan-differs", NULL, "NaN differs from NaN, too"},
+    {'h', "header", NULL, "compare only the header"},
+    {'d', "data", NULL, "compare only the data"},
+    {'v', NULL, "VAR,...", "compare only these variables"},
+    {'t', NULL, "ABS[,REL]", "treat values that differ by at most this as equal"},
+    {'T', NULL, "VAR=ABS[,REL]", "the same for one variable; may be repeated"},
+    {NAN_DIFFERS, "nan-differs", NULL, "treat NaN as different from NaN"},
     {'1', "first", NULL, "stop at the first difference"},
-    {'b', "verbose", NULL, "tell of variables that are the same, too"},
-    {'q', "quiet", NULL, "say nothing, but by the exit status"},
+    {'b', "verbose", NULL, "also list variables that are equal"},
+    {'q', "quiet", NULL, "print nothing; only set the exit status"},
     {'j', "json", NULL, "write JSON"},
-    {MAP, "map", NULL, "show where values differ: 0 to 9 tenths of them, # all"},
-    {DRAW, "draw", "FILE", "draw where, a picture FILE.svg or FILE.png, by gnuplot"},
+    {MAP, "map", NULL, "show where values differ: 0 to 9 for tenths, # for all"},
+    {DRAW, "draw", "FILE", "plot this map to FILE.svg or FILE.png with gnuplot"},
     {0},
 };
 
@@ -45,13 +45,13 @@ static const char *own_tolerance(struct diff_options *o, const char *text)
     struct diff_tolerance t;
     const char *sign = strrchr(text, '=');
     if (sign == NULL || diff_parse_tolerance(sign + 1, &t) != 0)
-        return "-T: takes VAR=ABS or VAR=ABS,REL";
-    if (o->nown == DIFF_MOST_TOLERANCES) return "-T: too many of them";
+        return "-T: must be VAR=ABS or VAR=ABS,REL";
+    if (o->nown == DIFF_MOST_TOLERANCES) return "-T: given too many times";
     o->own[o->nown++] = text;
     return NULL;
 }
 
-/* NULL, or what is wrong. */
+/* Applies one option. Returns NULL, or a message about what is wrong. */
 static const char *apply(struct diff_options *o, int letter, const char *argument)
 {
     switch (letter) {
@@ -67,7 +67,7 @@ static const char *apply(struct diff_options *o, int letter, const char *argumen
     case 't':
         return diff_parse_tolerance(argument, &o->tolerance) == 0
                    ? NULL
-                   : "-t: takes ABS or ABS,REL, numbers from 0 on";
+                   : "-t: must be ABS or ABS,REL, with numbers of at least 0";
     case 'T':
         return own_tolerance(o, argument);
     case NAN_DIFFERS:
@@ -97,13 +97,13 @@ static const char *apply(struct diff_options *o, int letter, const char *argumen
 static const char *check(struct diff_options *o, int argc, char **argv)
 {
     int first = util_first_operand();
-    if (first != argc - 2) return "which two files?";
+    if (first != argc - 2) return "two files are required";
     o->path[0] = argv[first];
     o->path[1] = argv[first + 1];
-    if (strcmp(o->path[0], o->path[1]) == 0) return "both names are the same file's";
-    if (o->header_only && o->data_only) return "-h and -d: nothing is left to compare";
+    if (strcmp(o->path[0], o->path[1]) == 0) return "both names refer to the same file";
+    if (o->header_only && o->data_only) return "-h and -d are mutually exclusive";
     if (o->header_only && (o->map || o->draw != NULL))
-        return "-h: without values there is no map";
+        return "-h cannot be combined with --map or --draw, which need data";
     return NULL;
 }
 
@@ -114,9 +114,9 @@ int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **a
         .synopsis = "[-h|-d] [-v VAR,...] [-t ABS[,REL]] [-T VAR=ABS[,REL]] "
                     "[--nan-differs] [-1] [-b|-q] [-j] [--map] [--draw FILE] FILE1 FILE2",
         .about =
-            "Compares two netCDF files, classic or netCDF-4, by names: definitions and\n"
-            "values. "
-            "Status 0: the same, 1: different, 2: trouble.",
+            "Compares two netCDF files, classic or netCDF-4: definitions and values of\n"
+            "objects with the same name. Exit status: 0 if equal, 1 if different, 2 on "
+            "errors.",
         .options = options,
         .examples = "  cdfdiff -t 0,1e-6 a.nc b.nc\n"
                     "  mpiexec -n 4 ncmpidiff -v temp a.nc b.nc\n"

@@ -1,4 +1,4 @@
-/* What is reported, as text or as JSON. */
+/* Prints the report as text or as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -7,14 +7,14 @@
 #include "diff.h"
 #include "util_message.h"
 
-static bool silent(const struct diff *d)
+static bool is_silent(const struct diff *d)
 {
     return d->rank != 0 || d->options.quiet;
 }
 
 void diff_report_start(struct diff *d)
 {
-    if (silent(d) || !d->options.json) return;
+    if (is_silent(d) || !d->options.json) return;
     util_json_open(&d->j, NULL, '{');
     util_json_open(&d->j, "files", '[');
     util_json_text(&d->j, NULL, d->options.path[0]);
@@ -28,7 +28,7 @@ void diff_report_header(struct diff *d, const char *format, ...)
     char line[2048];
     va_list args;
     d->header_differences++;
-    if (silent(d) || (d->options.first_only && d->header_differences > 1)) return;
+    if (is_silent(d) || (d->options.first_only && d->header_differences > 1)) return;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
@@ -36,13 +36,13 @@ void diff_report_header(struct diff *d, const char *format, ...)
         util_json_text(&d->j, NULL, line);
         return;
     }
-    util_tame(line);
+    util_escape_controls(line);
     util_out_print(d->out, "%s\n", line);
 }
 
-/* ---- places ---- */
+/* ---- indices ---- */
 
-/* Calls put with each index of an element, the first dimension first. */
+/* Calls put with each index of an element, starting with the first dimension. */
 static void indices(struct diff *d, const struct diff_pair *p, int64_t element,
                     void (*put)(struct diff *d, int64_t index, bool first))
 {
@@ -116,10 +116,10 @@ static void put_result(struct diff *d, const struct diff_pair *p,
     if (!differs && !d->options.verbose) return;
     char tame[NC_MAX_NAME + 1];
     snprintf(tame, sizeof tame, "%s", name);
-    util_tame(tame);
+    util_escape_controls(tame);
     if (p->shape_differs)
         util_out_print(d->out, "variable %s: types or shapes differ%s\n", tame,
-                       p->total > 0 ? "; what both have was compared"
+                       p->total > 0 ? "; only the common elements were compared"
                                     : ", values were not compared");
     if (r->differing == 0 && p->shape_differs) return;
     util_out_print(d->out, "variable %s: %" PRId64 " of %" PRId64 " values differ\n",
@@ -151,7 +151,7 @@ static void put_json_result(struct diff *d, const struct diff_pair *p,
 int diff_report_data(struct diff *d)
 {
     int64_t different = 0;
-    bool json = d->options.json && !silent(d);
+    bool json = d->options.json && !is_silent(d);
     if (json) util_json_close(&d->j, ']');
     if (json) util_json_open(&d->j, "variables", '[');
     for (int i = 0; i < d->npairs && !d->options.header_only; i++) {
@@ -159,7 +159,7 @@ int diff_report_data(struct diff *d)
         different += d->results[i].differing > 0 || p->shape_differs;
         if (json)
             put_json_result(d, p, &d->results[i]);
-        else if (!silent(d))
+        else if (!is_silent(d))
             put_result(d, p, &d->results[i]);
     }
     bool same = different == 0 && d->header_differences == 0;
@@ -167,10 +167,9 @@ int diff_report_data(struct diff *d)
         util_json_close(&d->j, ']');
         util_json_bool(&d->j, "same", same);
         util_json_close(&d->j, '}');
-    } else if (!silent(d) && (!same || d->options.verbose))
+    } else if (!is_silent(d) && (!same || d->options.verbose))
         util_out_print(
-            d->out,
-            "%" PRId64 " of the definitions, and %" PRId64 " of %d variables, differ\n",
+            d->out, "%" PRId64 " definitions and %" PRId64 " of %d variables differ\n",
             d->header_differences, different, d->options.header_only ? 0 : d->npairs);
     return same ? DIFF_SAME : DIFF_DIFFERENT;
 }

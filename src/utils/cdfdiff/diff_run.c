@@ -1,4 +1,4 @@
-/* One comparison from its beginning to its end. */
+/* Runs one comparison: headers, data, report, picture. */
 #include <string.h>
 #include <unistd.h>
 
@@ -18,18 +18,18 @@ static int compare(struct diff *d, int (*merge)(struct diff *d, int status))
 {
     util_json_start(&d->j, d->out);
     diff_report_start(d);
-    util_mute(d->rank != 0); /* all meet the same there */
+    util_mute(d->rank != 0); /* all processes find the same differences in the headers */
     int status = diff_header(d);
     util_mute(false);
     if (status == 0) status = data(d, merge);
     if (status != 0) {
-        d->out->used = 0; /* half a report is none */
+        d->out->used = 0; /* discards an incomplete report */
         return DIFF_TROUBLE;
     }
     return diff_report_data(d);
 }
 
-/* The picture, and a line if it has not all. */
+/* Draws the picture. Prints a line if it does not show all variables that differ. */
 static int draw(struct diff *d)
 {
     int different = 0;
@@ -37,8 +37,9 @@ static int draw(struct diff *d)
     for (int i = 0; i < d->npairs; i++)
         different += d->results[i].differing > 0;
     if (different > DIFF_MAPS)
-        util_message(d->tool, NULL, -1, "maps of the first %d of %d variables only",
-                     DIFF_MAPS, different);
+        util_message(d->tool, NULL, -1,
+                     "only the maps of the first %d of %d variables are shown", DIFF_MAPS,
+                     different);
     return d->options.draw == NULL || d->nmaps == 0 ? 0 : diff_draw(d);
 }
 

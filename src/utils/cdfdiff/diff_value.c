@@ -1,4 +1,4 @@
-/* Values of all types against each other. */
+/* Compares values of all types. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "diff.h"
 #include "util_number.h"
 
-enum { BLOCK = 4096 }; /* bytes that are compared as such at first */
+enum { BLOCK = 4096 }; /* number of bytes per memcmp; equal blocks are skipped */
 
 static bool is_real(int type)
 {
@@ -20,7 +20,7 @@ static double real_of(int type, const union diff_value *v)
     return type == NC_FLOAT ? (double)v->f : v->d;
 }
 
-/* An integer's bits, extended to 64. */
+/* Returns an integer's bits, extended to 64. */
 static uint64_t bits_of(int type, const union diff_value *v)
 {
     switch (type) {
@@ -51,9 +51,10 @@ double diff_number(int type, const union diff_value *v)
     return type == NC_UINT64 ? (double)bits : (double)(int64_t)bits;
 }
 
-/* How far two integers of one type are apart: exactly, as it fits into 64 bits without a
- * sign; and their magnitudes. */
-static double integers_apart(int type, const union diff_value v[2], double size[2])
+/* Returns the difference between two integers of the same type, and stores their
+ * magnitudes in size[]. The difference is exact until it is converted to double, because
+ * it fits in an unsigned 64-bit integer. */
+static double integer_distance(int type, const union diff_value v[2], double size[2])
 {
     uint64_t a = bits_of(type, &v[0]), b = bits_of(type, &v[1]);
     bool less = a < b;
@@ -67,13 +68,14 @@ static double integers_apart(int type, const union diff_value v[2], double size[
     return (double)(less ? b - a : a - b);
 }
 
-/* How far two values are apart, and *size, the larger one's magnitude. NaN and what is
- * not NaN, and infinities, are infinitely far from all else. */
+/* Returns the difference between two values, and stores the larger magnitude in *size.
+ * The difference between NaN and a number is infinite, and so is the difference between
+ * an infinity and any other value. */
 static double distance(int type, const union diff_value v[2], bool nan_differs,
                        double *size)
 {
     if (!is_real(type)) {
-        double magnitude[2], apart = integers_apart(type, v, magnitude);
+        double magnitude[2], apart = integer_distance(type, v, magnitude);
         *size = magnitude[0] > magnitude[1] ? magnitude[0] : magnitude[1];
         return apart;
     }
@@ -85,7 +87,7 @@ static double distance(int type, const union diff_value v[2], bool nan_differs,
     return isnan(apart) ? (double)INFINITY : apart;
 }
 
-static bool tolerated(const struct diff_tolerance *t, double apart, double size)
+static bool is_tolerated(const struct diff_tolerance *t, double apart, double size)
 {
     if (apart == 0 || apart <= t->absolute) return true;
     return isfinite(apart) && isfinite(size) && apart <= t->relative * size;
@@ -121,7 +123,7 @@ void diff_values(struct diff_result *r, struct diff_map *map, int type,
             memcpy(&v[0], x + at, size);
             memcpy(&v[1], y + at, size);
             double apart = distance(type, v, nan_differs, &magnitude);
-            if (tolerated(t, apart, magnitude)) continue;
+            if (is_tolerated(t, apart, magnitude)) continue;
             add_difference(r, v, apart, element + i);
             if (map != NULL) diff_map_add(map, element + i, apart);
         }

@@ -1,5 +1,5 @@
-/* A dataset whose values are partly in subfiles (doc/blob.md), read as the one file that
- * it stands for. No MPI. */
+/* Reads a dataset whose values are partly in subfiles (doc/blob.md) as if it were a
+ * single file. No MPI. */
 #ifndef UTIL_BLOB_H
 #define UTIL_BLOB_H
 
@@ -10,87 +10,88 @@
 #include "util_classic.h"
 #include "util_progress.h"
 
-/* Something is wrong with a file of the dataset: one line without a full stop. NULL: the
- * line names the file. */
-typedef void util_blob_tell(void *to, const char *path, const char *reason);
+/* Reports a fault in a file of the dataset. `reason` is one line without a full stop; it
+ * names the file if `path` is NULL. */
+typedef void util_blob_report_fn(void *to, const char *path, const char *reason);
 
-/* Are its values in subfiles, as its header tells, which has been decoded? */
+/* Returns whether the dataset's values are in subfiles. Its header must be decoded. */
 bool util_blob_is_apart(const struct util_classic *c);
 
-/* Opens the subfiles that are there of such a dataset, and finds out which variables they
- * have. Of another library's dataset the header is from then on the one of the whole, and
- * what is missing is told. Goes on behind what it tells;
- * then the result is -1, and what could not be read is taken for missing. NULL in
- * c->blob: no memory, or an envelope that is not good. */
-int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to);
+/* Opens the subfiles and determines which variables they contain. If another library
+ * wrote the dataset, c->header becomes the header of the whole dataset, and missing
+ * subfiles are reported. Returns 0, or -1 if anything was reported. Continues after a
+ * report, and treats subfiles that it could not read as missing. Sets c->blob to NULL if
+ * out of memory or if the superblock is invalid. */
+int util_blob_open(struct util_classic *c, util_blob_report_fn *report, void *to);
 void util_blob_close(struct util_classic *c);
 
-/* Reads all maps: in order, inside, of as many elements as they say, and no element
- * twice; tells which subfiles are missing, and what the master file is too short for. 0,
- * or -1 after it told something. */
-int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to);
+/* Checks that all maps are in order, within bounds and of the recorded length, and that
+ * no element occurs twice. Reports missing subfiles, and a master file that is too short.
+ * Returns 0, or -1 if anything was reported. */
+int util_blob_check(struct util_classic *c, util_blob_report_fn *report, void *to);
 
-/* Reads what blobs have, and compares it with the checksums of the time when it was
- * written: a share of it, of so many. 0, or -1 after it told something; what there was is
- * counted. The progress is one of util_blob_sum_turns. Nothing is compared where the
- * build has no checksums (base_can_sum), or of other libraries' subfiles. */
+/* Verifies the recorded checksums of a share of the blobs (number `share` of `shares`),
+ * and counts the results. Returns 0, or -1 if anything was reported. Progress counts up
+ * to util_blob_sum_turns. No-op if the build has no checksums (base_can_sum) or if
+ * another library wrote the subfiles. */
 struct util_blob_sums {
     int64_t right, wrong;
-    int64_t none; /* blobs of which nobody knows one */
+    int64_t none; /* blobs without a recorded checksum */
 };
 int util_blob_check_sums(struct util_classic *c, int64_t share, int64_t shares,
-                         util_blob_tell *tell, void *to, struct util_progress *progress,
-                         struct util_blob_sums *sums);
+                         util_blob_report_fn *report, void *to,
+                         struct util_progress *progress, struct util_blob_sums *sums);
 int64_t util_blob_sum_turns(const struct util_classic *c, int64_t share, int64_t shares);
 
-/* Did the last program that wrote to it close it? Else it is still at work, or was
- * killed: what it has not put reads as zeros. Of other libraries' files nobody knows:
- * true. */
+/* Returns whether the last writer closed the dataset. If not, the writer is still running
+ * or was killed, and values that it has not put read as zeros. Returns true for datasets
+ * of other libraries, which do not record this. */
 bool util_blob_is_complete(const struct util_classic *c);
 
 #define UTIL_BLOB_BEHIND                                                                 \
-    "it is from before the dataset was closed: what was put since the last sync may be " \
-    "missing"
+    "it is older than the last close of the dataset: values put since the last sync "    \
+    "may be missing"
 
-/* A subfile that may lack what was put since the last sync before the last close: put
- * back from a copy of that time, or the power went. NULL: none is so. */
+/* Returns the path of a subfile that may lack the puts between the last sync and the last
+ * close, because the subfile was restored from an older copy, or because of a power cut.
+ * Returns NULL if there is none. */
 const char *util_blob_behind(const struct util_classic *c);
 
-/* Does a job make one file of it, by the record of the process that does? */
-enum { UTIL_BLOB_WHO = 160 };
-bool util_blob_is_joined(const struct util_classic *c, char who[UTIL_BLOB_WHO]);
-
-/* Is it still as it was when it was opened? */
+/* Returns whether the dataset is unchanged since this program opened it. */
 bool util_blob_is_unchanged(const struct util_classic *c);
 
-/* The name of the one file that is made of it under a path, as long as it is not whole;
- * NULL: no memory. The caller frees it. */
+/* Returns the temporary name of the single file that is being joined at `path`; NULL if
+ * out of memory. The caller frees it. */
 char *util_blob_joining(const struct util_classic *c, const char *path);
 
-/* The name of a file that takes a subfile's place when it is whole; NULL: no memory. The
- * caller frees it. */
+/* Returns the temporary name of the file that will replace a subfile; NULL if out of
+ * memory. The caller frees it. */
 char *util_blob_compacting(const struct util_classic *c, const char *subfile);
 
-/* The subfiles that there should be, and the name of one. */
+/* Return the number of subfiles of the complete dataset, and the path of subfile
+ * `number`. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);
 
-/* Why a tool must not write what it makes of the dataset to `path`; NULL: it may. Without
- * `force` no file is replaced, with it only a regular file that is not the dataset's. */
+/* Returns the reason why a tool must not write its output to `path`; NULL if it may.
+ * Without `force`, no file may be replaced; with it, only a regular file that is not part
+ * of the dataset. */
 const char *util_blob_refuses(const struct util_classic *c, const char *path, bool force);
 
-/* Of another library's dataset no file has the header of the whole. Its bytes, and zeros
- * for what is behind them. */
+/* For another library's dataset, in which no file contains the header of the whole
+ * dataset: return whether that header has been composed, and read bytes of the composed
+ * header, with zeros after its end. */
 bool util_blob_has_head(const struct util_classic *c);
 int64_t util_blob_head(const struct util_classic *c, int64_t offset, void *bytes,
                        size_t length);
 
-/* Lays what is in blobs over the length bytes at an offset, of which the master file had
- * so many. Returns how many there are now; -1: util_classic_why has words. */
-int64_t util_blob_lay(const struct util_classic *c, int64_t offset, void *bytes,
-                      size_t length, int64_t had);
+/* Inserts the values in blobs into the `length` bytes at `offset`, of which the master
+ * file contained only the first `had`. Returns the number of valid bytes; -1 on error
+ * (see util_classic_why). */
+int64_t util_blob_insert(const struct util_classic *c, int64_t offset, void *bytes,
+                         size_t length, int64_t had);
 
-/* What was wrong the last time, or "". */
+/* Returns the message of the last error, or "". */
 const char *util_blob_why(const struct util_classic *c);
 
 #endif

@@ -1,5 +1,9 @@
-/* A subfile whose values are in frames, written anew without the frames, chains and pages
- * that nothing refers to. */
+/* Rewrites a subfile whose values are in frames, and drops data that nothing refers to.
+ *
+ * The part of the subfile before the log is copied unchanged, with empty tables. Then
+ * each table page is copied to the new log, followed by the chains and frames that it
+ * refers to. Finally the tables and the length of the log are set. Frames, chains and
+ * pages that nothing refers to are not copied. */
 #include "util_blob_compact.h"
 
 #include <string.h>
@@ -8,21 +12,20 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
-#include "base_sum.h"
-#include "blob_frame.h"
-#include "blob_names.h"
+#include "subfile_digest.h"
+#include "subfile_names.h"
 #include "util_blob_impl.h"
 
-enum { NUMRECS_AT = 4, NUMRECS = 8 }; /* in the header of a CDF-5 file */
+enum { NUMRECS_AT = 4, NUMRECS = 8 }; /* offset and size of the record count in CDF-5 */
 
 struct compacting {
     const struct util_classic *c;
     struct util_blob *b;
     int number, fd;
-    const char *path;  /* of the new file */
-    int64_t log, end;  /* where its log begins in it; how long that is */
-    int64_t nbuffered; /* the last bytes of it are not in the file yet */
-    char *buffer;      /* UTIL_BLOB_BYTES */
+    const char *path;  /* path of the new file */
+    int64_t log, end;  /* offset of the log in the new file; length of the log in bytes */
+    int64_t nbuffered; /* bytes at the end of the log that are only in the buffer */
+    char *buffer;      /* UTIL_BLOB_BYTES bytes */
 };
 
 /* ---- the new log ---- */
@@ -49,37 +52,39 @@ static int append(struct compacting *x, const void *bytes, int64_t n)
 
 /* ---- one blob of a record ---- */
 
-static int copy_frames(struct compacting *x, const struct util_blob_row *r, int64_t blob,
-                       struct blob_chain *chain, int64_t n)
+/* Copies the frames of a chain, and sets their offsets in the new log. */
+static int copy_frames(struct compacting *x, const struct subfile_chain *from,
+                       struct subfile_frame *frames, int64_t n)
 {
     int err = NC_NOERR;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
         const unsigned char *bytes;
-        struct blob_frame *f = &chain->frames[i];
-        err = util_blob_framed_bytes(r, blob, i, f, &bytes);
-        f->at = x->end;
-        if (err == NC_NOERR) err = append(x, bytes, f->bytes);
+        frames[i] = from->frames[i];
+        frames[i].at = x->end;
+        err = subfile_read_frame(&x->b->subs[x->number].subfile, from, i, &bytes);
+        if (err == NC_NOERR) err = append(x, bytes, frames[i].bytes);
     }
     return err;
 }
 
-static int copy_blob(struct compacting *x, const struct util_blob_row *r, int64_t blob,
-                     struct blob_place *place)
+static int copy_blob(struct compacting *x, const struct util_blob_row *r, int64_t number,
+                     struct subfile_place *place)
 {
-    const struct cdf_envelope *e = &x->b->facts;
-    struct blob_chain chain;
-    *place = (struct blob_place){0, 0};
-    int err = util_blob_framed_chain(r, blob, &chain);
-    int64_t n = err == NC_NOERR ? blob_chain_frames(chain.nelems * chain.size) : 0;
-    if (n == 0) return err;
-    int64_t bytes = blob_chain_bytes(n);
+    struct subfile_blob blob = {.number = number};
+    const struct subfile_chain *from;
+    *place = (struct subfile_place){0, 0};
+    int err = util_blob_framed_chain(r, &blob, &from);
+    if (err != NC_NOERR || from == NULL) return err;
+    int64_t n = subfile_chain_frames(from->nelems * from->size),
+            bytes = subfile_chain_size(n);
+    struct subfile_chain chain = *from;
     unsigned char *encoded = base_malloc((size_t)bytes);
     chain.frames = base_malloc((size_t)n * sizeof *chain.frames);
     err = encoded == NULL || chain.frames == NULL ? util_blob_no_memory() : NC_NOERR;
-    if (err == NC_NOERR) err = copy_frames(x, r, blob, &chain, n);
+    if (err == NC_NOERR) err = copy_frames(x, from, chain.frames, n);
     if (err == NC_NOERR) {
-        blob_chain_encode(&chain, e->token[0] ^ e->token[1], encoded);
-        *place = (struct blob_place){x->end, bytes};
+        subfile_chain_encode(&chain, subfile_seed(&x->b->facts), encoded);
+        *place = (struct subfile_place){x->end, bytes};
         err = append(x, encoded, bytes);
     }
     base_free(encoded);
@@ -89,76 +94,80 @@ static int copy_blob(struct compacting *x, const struct util_blob_row *r, int64_
 
 /* ---- tables ---- */
 
-/* The places go to `at` of the new log. */
+/* Copies a row of a table, with its chains and frames. Writes its places at offset `at`
+ * of the new log. */
 static int copy_row(struct compacting *x, const struct util_blob_row *r, int64_t at)
 {
-    int64_t n;
-    int err = util_blob_framed_blobs(r, &n);
-    unsigned char *row = base_malloc((size_t)n * BLOB_PLACE + 1);
-    if (err == NC_NOERR && row == NULL) err = util_blob_no_memory();
+    int64_t n = subfile_nblobs(&x->b->facts, x->number);
+    unsigned char *row = base_malloc((size_t)n * SUBFILE_PLACE + 1);
+    int err = row == NULL ? util_blob_no_memory() : NC_NOERR;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
-        struct blob_place place;
+        struct subfile_place place;
         err = copy_blob(x, r, i, &place);
-        blob_place_encode(&place, row + i * BLOB_PLACE);
+        subfile_place_encode(&x->b->facts, &place, row + i * SUBFILE_PLACE);
     }
     if (err == NC_NOERR)
-        err = base_write_at(x->fd, x->log + at, row, n * BLOB_PLACE, x->path);
+        err = base_write_at(x->fd, x->log + at, row, n * SUBFILE_PLACE, x->path);
     base_free(row);
     return err;
 }
 
-/* A page, and what it refers to, behind it. */
+/* Copies a page to the new log, followed by the chains and frames that it refers to. */
 static int copy_page(struct compacting *x, struct util_blob_row *r, int level)
 {
-    int64_t nblobs = util_blob_group_size(x->b, x->number), page = x->end;
+    int64_t nblobs = subfile_nblobs(&x->b->facts, x->number), page = x->end;
     int64_t first = (INT64_C(1) << level) - 1, end = first + (INT64_C(1) << level);
     int64_t records = r->var->record ? x->c->header.numrecs : 1;
     int err = flush(x);
-    x->end += blob_page_bytes(level, nblobs);
+    x->end += subfile_page_size(level, nblobs);
     for (int64_t i = first; i < end && i < records && err == NC_NOERR; i++) {
         r->record = i;
-        err = copy_row(x, r, blob_place_at(page, i, nblobs, 0));
+        err = copy_row(x, r, subfile_place_offset(page, i, nblobs, 0));
     }
     return err;
 }
 
-static int write_levels(const struct compacting *x, int id, const int64_t *levels)
+/* Writes the offsets of a variable's pages. The variable has id `varid` in the master and
+ * `id` in the subfile. */
+static int write_levels(const struct compacting *x, int id, int varid,
+                        const int64_t *levels)
 {
     const struct cdf_var *v = &x->b->subs[x->number].file.header.vars[id];
-    unsigned char bytes[BLOB_LEVELS * 8], *at = bytes;
-    for (int k = 0; k < BLOB_LEVELS; k++)
-        at = base_put_word(at, (uint64_t)levels[k]);
+    unsigned char bytes[SUBFILE_LEVELS * 8], *at = bytes;
+    for (int k = 0; k < SUBFILE_LEVELS; k++)
+        at = base_put_word(
+            at, (uint64_t)subfile_digest_encode_page(&x->b->facts, varid, k, levels[k]));
     return base_write_at(x->fd, v->begin, bytes, sizeof bytes, x->path);
 }
 
 static int copy_variable(struct compacting *x, const struct util_blob_var *v)
 {
     struct util_blob_row row = {x->c, x->number, v, 0};
-    int64_t was[BLOB_LEVELS], now[BLOB_LEVELS] = {0};
-    int id = x->b->subs[x->number].varids[v->varid];
+    struct subfile *s = &x->b->subs[x->number].subfile;
+    int64_t *was, now[SUBFILE_LEVELS] = {0};
+    int id = subfile_var(s, v->varid);
     int64_t records = v->record ? x->c->header.numrecs : 1;
-    int err = id < 0 ? NC_NOERR : util_blob_levels(x->b, x->number, v, was);
-    for (int k = 0; k < BLOB_LEVELS && id >= 0 && err == NC_NOERR; k++) {
+    if (id < 0) return NC_NOERR;
+    int err = subfile_get_pages(s, v->varid, true, &was);
+    for (int k = 0; k < SUBFILE_LEVELS && err == NC_NOERR; k++) {
         if (was[k] == 0 || (INT64_C(1) << k) > records) continue;
-        if (!util_blob_page_is_there(x->b, x->number, k, was[k]))
-            return base_error_set(NC_ENOTNC,
-                                  "%s: variable '%s': a page of its table is outside of "
-                                  "the log",
-                                  x->b->subs[x->number].path,
-                                  x->c->header.vars[v->varid].name);
+        if (!subfile_has_page(s, k, was[k]))
+            return base_error_set(
+                NC_ENOTNC, "%s: variable '%s': a page of its table is outside the log",
+                s->path, x->c->header.vars[v->varid].name);
         now[k] = x->end;
         err = copy_page(x, &row, k);
     }
-    return err == NC_NOERR && id >= 0 ? write_levels(x, id, now) : err;
+    return err == NC_NOERR ? write_levels(x, id, v->varid, now) : err;
 }
 
 /* ---- the file ---- */
 
-/* All that lies before the log; tables without a page, as nothing refers to values of a
- * variable that was never settled. */
+/* Copies everything before the log and empties the tables. The tables of variables
+ * without a decomposition stay empty, because nothing refers to their values. */
 static int copy_front(struct compacting *x)
 {
-    const int64_t none[BLOB_LEVELS] = {0};
+    const int64_t none[SUBFILE_LEVELS] = {0};
     const struct cdf_header *h = &x->b->subs[x->number].file.header;
     int err = NC_NOERR;
     for (int64_t at = 0, n; at < x->log && err == NC_NOERR; at += n) {
@@ -167,8 +176,8 @@ static int copy_front(struct compacting *x)
         if (err == NC_NOERR) err = base_write_at(x->fd, at, x->buffer, n, x->path);
     }
     for (int id = 0; id < h->nvars && err == NC_NOERR; id++)
-        if (blob_source_is_framed(h, id) && h->vars[id].nelems == BLOB_LEVELS)
-            err = write_levels(x, id, none);
+        if (subfile_is_framed(h, id) && h->vars[id].nelems == SUBFILE_LEVELS)
+            err = write_levels(x, id, 0, none);
     return err;
 }
 
@@ -182,27 +191,31 @@ static int finish(struct compacting *x)
                            : err;
 }
 
-/* Can the log be written anew without a look at anything else? */
-static int check_layout(const struct util_blob_sub *s)
+/* Checks that the file contains only the log from the beginning of the log on. */
+static int check_layout(const struct util_blob_sub *s, int64_t log)
 {
     const struct cdf_header *h = &s->file.header;
     bool good = h->format == 5;
     for (int id = 0; id < h->nvars; id++)
-        good = good && (h->vars[id].is_record || h->vars[id].begin < s->log);
+        good = good && (h->vars[id].is_record || h->vars[id].begin < log);
     if (good) return NC_NOERR;
-    return base_error_set(NC_ENOTNC, "%s: its log of frames is not the last part of it",
-                          s->path);
+    return base_error_set(NC_ENOTNC,
+                          "%s: its log of frames is not at the end of the file", s->path);
 }
 
 int util_blob_compact(const struct util_classic *c, int number, int fd, const char *path,
                       int64_t *saved)
 {
-    static const unsigned char unused[BLOB_LOG_BEGIN];
+    static const unsigned char unused[SUBFILE_LOG_BEGIN];
     struct util_blob *b = c->blob;
     const struct util_blob_sub *s = &b->subs[number];
-    struct compacting x = {
-        .c = c, .b = b, .number = number, .fd = fd, .path = path, .log = s->log};
-    int err = check_layout(s);
+    struct compacting x = {.c = c,
+                           .b = b,
+                           .number = number,
+                           .fd = fd,
+                           .path = path,
+                           .log = s->file.header.vars[s->subfile.log].begin};
+    int err = check_layout(s, x.log);
     if (err != NC_NOERR) return err;
     x.buffer = base_malloc(UTIL_BLOB_BYTES);
     if (x.buffer == NULL) return util_blob_no_memory();
@@ -223,5 +236,5 @@ bool util_blob_has_frames(const struct util_classic *c)
 
 bool util_blob_is_empty(const struct util_classic *c, int number)
 {
-    return c->blob->subs[number].file.size == 0;
+    return c->blob->subs[number].file.header.nvars == 0;
 }

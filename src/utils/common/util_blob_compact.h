@@ -1,4 +1,4 @@
-/* Subfiles whose values are in frames, without what is no longer referred to. No MPI. */
+/* Compacts subfiles with values in frames: drops data that nothing refers to. No MPI. */
 #ifndef UTIL_BLOB_COMPACT_H
 #define UTIL_BLOB_COMPACT_H
 
@@ -7,15 +7,15 @@
 
 #include "util_classic.h"
 
-/* Are values of the dataset in frames? */
+/* Returns whether the dataset's values are in frames. */
 bool util_blob_has_frames(const struct util_classic *c);
 
-/* Does a subfile have nothing, as of a job that was killed early? */
+/* Returns whether a subfile is empty because a job was killed early. */
 bool util_blob_is_empty(const struct util_classic *c, int number);
 
-/* Writes the subfile of that number to a new, empty file: as it is, but for its log,
- * which has only what tables refer to. How many bytes shorter it is. Errors have words.
- */
+/* Writes a compacted copy of subfile `number` to a new, empty file. The copy differs only
+ * in its log, which contains only data that is referred to. Sets *saved to the number of
+ * bytes saved. On error, sets a message. */
 int util_blob_compact(const struct util_classic *c, int number, int fd, const char *path,
                       int64_t *saved);
 

@@ -1,4 +1,7 @@
-/* Another library's dataset in subfiles, as the one file that it stands for. */
+/* Presents another library's dataset in subfiles as if it were a single file.
+ *
+ * No file contains the header of the whole dataset. So it is composed from the headers of
+ * the master file and the subfiles, encoded in memory, and read from there. */
 #include <string.h>
 
 #include "base_error.h"
@@ -7,19 +10,18 @@
 
 bool util_blob_is_apart(const struct util_classic *c)
 {
-    if (c->base > 0 || c->stands_in) return true;
-    enum blob_foreign_kind kind = blob_foreign_kind(&c->header, false);
-    return kind == BLOB_FOREIGN_PNETCDF ||
-           (kind == BLOB_FOREIGN_E3SM && !blob_foreign_is_complete(&c->header, c->size));
+    return c->base > 0 || c->stands_in ||
+           subfile_foreign_is_parted(&c->header, false, c->size);
 }
 
-int util_blob_take_whole(struct util_classic *c)
+int util_blob_compose(struct util_classic *c)
 {
     struct util_blob *b = c->blob;
     struct cdf_header whole;
-    if (blob_foreign_kind(&c->header, c->stands_in) == BLOB_FOREIGN_NONE)
+    if (subfile_foreign_kind(&c->header, c->stands_in) == SUBFILE_FOREIGN_NONE)
         return base_error_set(NC_ENOENT, "No such file or directory");
-    int err = blob_foreign_begin(&b->foreign, &c->header, c->stands_in, c->path, &whole);
+    int err =
+        subfile_foreign_begin(&b->foreign, &c->header, c->stands_in, c->path, &whole);
     if (err == NC_NOERR) {
         b->head = base_malloc((size_t)whole.size);
         if (b->head == NULL) err = NC_ENOMEM;
@@ -30,23 +32,16 @@ int util_blob_take_whole(struct util_classic *c)
     }
     cdf_free(&c->header);
     c->header = whole;
-    b->whole = &c->header;
     b->facts.nsubfiles = b->foreign.nfiles;
     b->facts.nprocs = b->foreign.nprocs;
     b->facts.defined = true;
     return NC_NOERR;
 }
 
-int util_blob_take_homes(struct util_classic *c)
+int util_blob_assign(struct util_classic *c, const struct subfile_tally *t)
 {
     struct util_blob *b = c->blob;
-    struct blob_tally t;
-    int err = blob_tally_begin(&t, &b->foreign);
-    for (int i = 0; i < b->foreign.nfiles && err == NC_NOERR; i++)
-        if (b->subs[i].there)
-            blob_tally_add(&t, &b->foreign, &b->subs[i].file.header, b->subs[i].varids);
-    if (err == NC_NOERR) err = blob_foreign_settle(&b->foreign, &c->header, c->path, &t);
-    blob_tally_free(&t);
+    int err = subfile_foreign_assign(&b->foreign, &c->header, c->path, t);
     c->size = cdf_file_size(&c->header);
     cdf_encode(&c->header, b->head);
     return err;
@@ -55,16 +50,15 @@ int util_blob_take_homes(struct util_classic *c)
 int util_blob_find_cut(const struct util_classic *c, int number)
 {
     const struct util_blob_sub *s = &c->blob->subs[number];
-    const struct cdf_header *h = &s->file.header;
     int err = NC_NOERR;
     for (int i = 0; i < c->header.nvars && err == NC_NOERR; i++) {
         const struct cdf_var *v = &c->header.vars[i];
-        int id = s->varids[i];
+        int id = s->subfile.varids[i];
         bool any = v->nelems > 0 && (!v->is_record || c->header.numrecs > 0);
-        if (!any || id < 0 || !blob_foreign_counts(&c->blob->foreign, i, number))
+        if (!any || id < 0 || !subfile_foreign_is_used(&c->blob->foreign, i, number))
             continue;
-        err = blob_foreign_reaches(h, s->path, s->file.size, id, c->header.numrecs - 1, 0,
-                                   h->vars[id].nelems);
+        err = subfile_foreign_check_size(&s->subfile, id, c->header.numrecs - 1, 0,
+                                         s->file.header.vars[id].nelems);
     }
     return err;
 }

@@ -1,38 +1,32 @@
-/* What the files of util_blob share. */
+/* Internals shared by the files of util_blob.
+ *
+ * Functions that return an NC_ error also set a message (base_error_detail). */
 #ifndef UTIL_BLOB_IMPL_H
 #define UTIL_BLOB_IMPL_H
 
 #include <stdbool.h>
 
 #include "base_error.h"
-#include "blob_foreign.h"
-#include "blob_parts.h"
-#include "blob_source.h"
-#include "cdf_envelope.h"
+#include "cdf_superblock.h"
+#include "subfile_cache.h"
+#include "subfile_foreign.h"
+#include "subfile_open.h"
+#include "subfile_parts.h"
 #include "util_blob.h"
 
-enum { UTIL_BLOB_WANTS = 1 << 16, UTIL_BLOB_BYTES = 1 << 20 };
-
-/* What was read last of a subfile whose values are in frames. */
-struct util_blob_rows {
-    const struct util_blob_decomp *decomp; /* whose blobs these are; NULL: none */
-    int64_t nblobs, *start, *count;
-    const struct util_blob_var *var; /* whose chains have these places; NULL: none */
-    int64_t record;
-    struct blob_place *places;
-};
+enum { UTIL_BLOB_PIECES = 1 << 16, UTIL_BLOB_BYTES = 1 << 20 };
 
 struct util_blob_sub {
+    struct util_blob *of; /* the dataset */
     char *path;
-    struct util_classic file; /* fd -1: not open now */
+    struct util_classic file; /* fd is -1 while the file is closed */
     bool there;
-    bool behind; /* from before the last close: see blob_moment.h */
-    int *varids; /* its variable for each of the master's; -1: none */
-    int64_t log; /* where the log of frames begins */
-    struct util_blob_rows rows;
+    bool behind; /* it may be from before the last close (subfile_generation.h) */
+    struct subfile subfile; /* the file's contents, to be read through this struct */
 };
 
-/* A variable that is in blobs: all of it, or of each record. */
+/* A variable whose values are in blobs. `bytes` is the size of one record, or of a
+ * fixed-size variable. */
 struct util_blob_var {
     int varid, decomp, size;
     int64_t begin, bytes;
@@ -41,32 +35,39 @@ struct util_blob_var {
 
 struct util_blob_decomp {
     int number;
-    int varid; /* the first that has it */
+    int varid; /* first variable with this decomposition */
     int64_t nelems;
-    int64_t found; /* elements in the parts of the index that have been checked */
-    struct blob_index index;
+    int64_t found; /* number of elements in those parts of the index that were checked */
+    struct subfile_index index;
 };
 
 struct util_blob {
-    struct cdf_envelope facts;
-    struct blob_foreign foreign; /* whose it is, if it is another library's */
-    const struct cdf_header *whole;
-    unsigned char *head; /* ... the bytes of its header */
+    struct cdf_superblock facts;
+    struct subfile_foreign foreign; /* the layout if another library wrote the dataset */
+    unsigned char *head; /* the encoded header of the whole dataset, if composed */
     struct util_blob_sub *subs;
     int nmissing;
-    int nopen, hand; /* of descriptors */
+    int nopen, hand; /* number of open descriptors; subfile whose descriptor was last
+                      * closed to reopen another */
     struct util_blob_var *vars;
     int nvars, nfixed;
+    int *numbers; /* number of each variable's decomposition; 0 if none */
     struct util_blob_decomp *decomps;
     int ndecomps;
-    struct blob_part
-        *wants;         /* bytes of subfiles that belong somewhere: UTIL_BLOB_WANTS */
-    int *order, nwants; /* ... those of one run after the other */
-    struct blob_runs runs;
-    struct util_blob_frames *frames; /* if values are in frames */
-    char *bytes;                     /* UTIL_BLOB_BYTES */
+    struct subfile_part *pieces; /* up to UTIL_BLOB_PIECES pieces to be read */
+    int *order, npieces;         /* indices of pieces, sorted by run */
+    struct subfile_runs runs;
+    struct subfile_cache cache;
+    char *bytes; /* buffer of UTIL_BLOB_BYTES bytes */
     char words[1024];
 };
+
+/* Returns the message of the last error. */
+static inline const char *util_blob_message(int err)
+{
+    const char *detail = base_error_detail(err);
+    return detail[0] != '\0' ? detail : base_error_text(err);
+}
 
 static inline int util_blob_no_memory(void)
 {
@@ -75,116 +76,62 @@ static inline int util_blob_no_memory(void)
 
 static inline bool util_blob_is_foreign(const struct util_blob *b)
 {
-    return b->foreign.kind != BLOB_FOREIGN_NONE;
+    return b->foreign.kind != SUBFILE_FOREIGN_NONE;
 }
 
-/* util_blob_foreign.c. The definitions of the whole take the header's place, the facts
- * say what the files are; an error has words. */
-int util_blob_take_whole(struct util_classic *c);
-/* What all subfiles say together; an error has words. */
-int util_blob_take_homes(struct util_classic *c);
-/* Has a subfile all values that count? An error has words. */
+/* ---- util_blob_foreign.c ---- */
+
+/* Replaces the header with that of the whole dataset, and sets b->facts. */
+int util_blob_compose(struct util_classic *c);
+/* Completes and encodes the header of the whole dataset, given the totals over all
+ * subfiles. */
+int util_blob_assign(struct util_classic *c, const struct subfile_tally *t);
+/* Checks that a subfile is long enough for all values that are read from it. */
 int util_blob_find_cut(const struct util_classic *c, int number);
 
-/* util_blob_moment.c. NULL, or what is wrong: with the moment of a subfile whose header
- * was read; with its size. */
-const char *util_blob_wrong_moment(struct util_blob *b, const struct util_classic *c,
-                                   int number);
-const char *util_blob_wrong_size(const struct util_blob *b, int number);
+/* ---- util_blob.c ---- */
 
-/* The descriptor of a subfile; -1: errno. */
-int util_blob_fd(struct util_blob *b, int number);
-
-/* n bytes of a subfile, zeros behind its end: records may have been added of which it has
- * nothing. NC_EREAD with words. */
+/* Reads n bytes of a subfile. Bytes after its end read as zeros, because the dataset may
+ * have new records to which the subfile contributes nothing. NC_EREAD on error. */
 int util_blob_bytes(struct util_blob *b, int number, int64_t at, void *bytes, int64_t n);
 
-/* Numbers of a map. Errors have words. */
-int util_blob_numbers(struct util_blob *b, int number, const struct blob_numbers *list);
-
-/* The file ends before the data of a variable do: NC_ENOTNC with words. */
+/* Reports that the file ends before the data of a variable. Returns NC_ENOTNC. */
 int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v);
 
-/* Processes, and so blobs, of a subfile. */
-int64_t util_blob_group_size(const struct util_blob *b, int64_t group);
-
-/* What a subfile tells of the decomposition of its variable `id`. Errors have words. */
-int util_blob_source(const struct util_blob *b, int number, int id,
-                     const struct util_blob_decomp *d, struct blob_source *s);
-
-/* Makes the index of a decomposition have element `at`. Errors have words. */
+/* Extends the index of a decomposition so that it covers element `at`. */
 int util_blob_index(const struct util_classic *c, struct util_blob_decomp *d, int64_t at);
 
-/* What a subfile has of a variable, of one record. */
+/* One record of a variable in a subfile. */
 struct util_blob_row {
     const struct util_classic *c;
-    int number; /* the subfile's */
+    int number; /* number of the subfile */
     const struct util_blob_var *var;
     int64_t record;
 };
 
-/* "variable 'T', record 3: what process 12 wrote"; blob -1: without the process. */
-enum { UTIL_BLOB_WHOSE = NC_MAX_NAME + 160 };
-void util_blob_whose(const struct util_blob_row *r, int64_t blob,
-                     char words[UTIL_BLOB_WHOSE]);
+/* ---- util_blob_frames.c: values in frames ---- */
 
-/* ---- util_blob_frames.c: values in frames. Errors have words. ---- */
-
-int util_blob_frames_open(struct util_blob *b);
-void util_blob_frames_close(struct util_blob *b);
-void util_blob_rows_free(struct util_blob_rows *rows);
-
-/* Finds the log of a subfile, whose header was read. NULL, or what is wrong. */
-const char *util_blob_log_find(struct util_blob_sub *s);
-
-/* Does the log have n bytes from that place on? */
-bool util_blob_log_has(struct util_blob *b, int number, int64_t at, int64_t n);
-
-/* The blob that has an element of the subfile's variable. */
-struct util_blob_framed {
-    int64_t blob, start, end; /* elements */
-    bool in_master;           /* it has no frames: all its values are there */
-};
+/* Finds the blob that contains an element of the subfile's variable. Sets *in_master to
+ * whether the blob has no frames, so that all of its values are in the master file. */
 int util_blob_framed_at(const struct util_blob_row *r, int64_t pos,
-                        struct util_blob_framed *to);
+                        struct subfile_blob *blob, bool *in_master);
 
-/* Reads n bytes of values, from byte `at` of the subfile's variable on; all of them have
- * frames. */
+/* Reads n bytes of values, starting at byte `at` of the subfile's variable. All of these
+ * values must be in frames. */
 int util_blob_framed_read(const struct util_blob_row *r, int64_t at, void *bytes,
                           int64_t n);
 
-/* How many blobs there are. */
-int util_blob_framed_blobs(const struct util_blob_row *r, int64_t *n);
+/* Sets the elements of a blob and finds its chain, which is valid until the next call.
+ * Sets *chain to NULL if the blob has no frames. */
+int util_blob_framed_chain(const struct util_blob_row *r, struct subfile_blob *blob,
+                           const struct subfile_chain **chain);
 
-/* The chain of a blob; nelems 0: it has none. Its frames are there until the next call.
- */
-struct blob_chain;
-int util_blob_framed_chain(const struct util_blob_row *r, int64_t blob,
-                           struct blob_chain *chain);
-
-/* Frame i of a blob that has some, and its bytes as they are, of the right checksum;
- * these stay until the next call. */
-struct blob_frame;
-int util_blob_framed_bytes(const struct util_blob_row *r, int64_t blob, int64_t i,
-                           struct blob_frame *frame, const unsigned char **bytes);
-
-/* Reads and expands all frames of a blob, if it has any. */
-int util_blob_framed_check(const struct util_blob_row *r, int64_t blob, bool *any);
-
-/* ---- util_blob_tables.c ---- */
-
-/* Where the pages of a variable are in the log; 0: there is none. Errors have words. */
-int util_blob_levels(struct util_blob *b, int number, const struct util_blob_var *v,
-                     int64_t at[BLOB_LEVELS]);
-
-/* Is all of such a page in the log, and so of a size that can be? */
-bool util_blob_page_is_there(struct util_blob *b, int number, int level, int64_t at);
-
-/* Records that the tables of a subfile reach to. */
+/* Returns the number of records that a subfile's tables cover. */
 int64_t util_blob_framed_records(struct util_blob *b, int number);
 
-/* Do the pages of all tables lie in the logs, each at a place of its own? 0, or -1 after
- * it told something. */
-int util_blob_check_tables(const struct util_classic *c, util_blob_tell *tell, void *to);
+/* Checks that the pages of all tables are inside the logs and do not overlap. Returns 0,
+ * or -1 if anything was reported. */
+int util_blob_check_tables(const struct util_classic *c, util_blob_report_fn *report,
+                           void *to);
 
 #endif

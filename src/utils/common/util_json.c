@@ -1,4 +1,4 @@
-/* Members and elements on lines of their own, indented by what is open. */
+/* Writes JSON with each member and element on its own line, indented by its depth. */
 #include "util_json.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static void line(struct util_json *j)
     j->comma = true;
 }
 
-/* A character of n bytes, n > 1. */
+/* Writes a UTF-8 character of n > 1 bytes as \u escapes. */
 static void escape(struct util_json *j, const unsigned char *p, size_t n)
 {
     unsigned code = p[0] & (0xffu >> (n + 1));

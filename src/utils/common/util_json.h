@@ -1,4 +1,5 @@
-/* JSON, as a stream: the caller opens and closes what it writes in the right order. */
+/* Writes JSON as a stream. The caller opens and closes objects and arrays in the right
+ * order. */
 #ifndef UTIL_JSON_H
 #define UTIL_JSON_H
 
@@ -10,30 +11,34 @@
 
 struct util_json {
     struct util_out *out;
-    int depth;    /* of what is open */
-    bool comma;   /* does something precede the next element? */
-    bool compact; /* all on one line, in ASCII; false after util_json_start */
+    int depth;    /* number of open objects and arrays */
+    bool comma;   /* a comma must precede the next element */
+    bool compact; /* write everything on one line, in ASCII; cleared by util_json_start */
 };
 
 void util_json_start(struct util_json *j, struct util_out *out);
 
-/* '{' or '[' and its end. name: of the member it is, or NULL outside of objects. */
+/* Open an object ('{') or array ('['), and close it with the matching bracket. `name` is
+ * the name of the member, or NULL outside of objects. */
 void util_json_open(struct util_json *j, const char *name, char bracket);
 void util_json_close(struct util_json *j, char bracket);
 
-/* One member, or element where name is NULL. Bytes that are not UTF-8 become U+FFFD. */
+/* Each function writes one member of an object, or one array element if `name` is NULL.
+ * Invalid UTF-8 becomes U+FFFD. */
 void util_json_int(struct util_json *j, const char *name, int64_t value);
 void util_json_bool(struct util_json *j, const char *name, bool value);
 void util_json_text(struct util_json *j, const char *name, const char *text);
 
-/* ... of so many bytes, behind which there is a NUL; others are text, too. */
+/* Writes a string of `length` bytes, which may include NULs. Another NUL must follow the
+ * string. */
 void util_json_string(struct util_json *j, const char *name, const char *text,
                       size_t length);
 
-/* A number as JSON writes it, already text: digits, or "null". */
+/* Writes a number that is already formatted as JSON: digits, or "null". */
 void util_json_raw(struct util_json *j, const char *name, const char *text);
 
-/* A number with so many digits; as text where JSON has none: NaN and infinities. */
+/* Writes a number with `digits` significant digits. Writes NaN and infinities as strings,
+ * because JSON cannot represent them. */
 void util_json_real(struct util_json *j, const char *name, double value, int digits);
 
 #endif

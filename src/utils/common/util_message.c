@@ -1,4 +1,5 @@
-/* Error lines. */
+/* Prints error lines. They clear the progress line first, and contain no control
+ * characters. */
 #include "util_message.h"
 
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static char tame(char c)
     return c;
 }
 
-void util_tame(char *text)
+void util_escape_controls(char *text)
 {
     for (; *text != '\0'; text++)
         *text = tame(*text);
@@ -63,7 +64,7 @@ int util_file_is_short(const char *tool, const char *file, int64_t end,
                        const char *variable, int64_t lacking, int64_t most)
 {
     bool good = lacking <= most;
-    util_message(tool, file, end, "variable '%s': the file ends before its data do%s",
-                 variable, good ? "; what is missing reads as zeros" : "");
+    util_message(tool, file, end, "variable '%s': the file ends before its last values%s",
+                 variable, good ? "; missing values read as zeros" : "");
     return good ? 0 : -1;
 }

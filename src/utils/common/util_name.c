@@ -1,4 +1,4 @@
-/* Escaping of names. */
+/* Escapes names for CDL, and removes the escapes. */
 #include "util_name.h"
 
 #include <stdio.h>

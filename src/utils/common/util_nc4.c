@@ -1,4 +1,5 @@
-/* netCDF-4 files behind struct util_classic. */
+/* Opens and reads netCDF-4 files through the nc4 module, so that the tools can use them
+ * as struct util_classic. */
 #include "util_nc4.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "util_message.h"
 #include "util_type.h"
 
-/* HDF5's signature lies at 0, or at a power of two from 512 on. */
+/* HDF5's signature is at offset 0, or at a power of two that is at least 512. */
 bool util_nc4_is(const struct util_classic *c)
 {
     unsigned char first[8];
@@ -40,18 +41,19 @@ int util_nc4_open(struct util_classic *c)
     }
     err = nc4_read_header(c->nc4, &c->header);
     if (err != NC_NOERR) return complain(c, err);
-    const char *left = c->nc4->left;
+    const char *left = c->nc4->omitted;
     for (size_t n; left != NULL && *left != '\0'; left += n + 1) {
         n = strcspn(left, "\n");
-        util_message(c->tool, c->path, -1, "not in the classic model, and left out: %.*s",
-                     (int)n, left);
+        util_message(c->tool, c->path, -1,
+                     "omitted, as the classic model does not support it: %.*s", (int)n,
+                     left);
     }
     return 0;
 }
 
 void util_nc4_close(struct util_classic *c)
 {
-    if (c->nc4 != NULL) nc4_close(c->nc4); /* nothing was written */
+    if (c->nc4 != NULL) nc4_close(c->nc4); /* cannot fail: the file was only read */
     base_free(c->nc4);
 }
 

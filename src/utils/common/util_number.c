@@ -1,10 +1,11 @@
-/* Numbers as text.
+/* Converts numbers to text.
  *
- * A real number m * 2^e is multiplied by the power of ten that makes its wanted digits
- * an integer; the power is known to 64 bits, the product to 117. Where the error of
- * the power could decide the rounding (about once in 2^13 numbers whose power is not
- * exact, at 15 digits), printf is asked; so the result is always the one that is
- * correctly rounded. Powers 10^0 ... 10^27 are exact. */
+ * A real number m * 2^e is multiplied by the power of ten that turns the wanted digits
+ * into an integer. The result is always correctly rounded:
+ * 1. The power is known to 64 bits, the product to 117 bits. The powers 10^0 ... 10^27
+ *    are exact.
+ * 2. If the error of the power could affect the rounding, printf converts the number.
+ *    With 15 digits this happens about once in 2^13 numbers whose power is not exact. */
 #include "util_number.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ static const uint64_t tens[] = {
 #ifdef __SIZEOF_INT128__
 typedef unsigned __int128 wide;
 
-/* mantissa * 2^exponent <= 10^k < (mantissa + 2) * 2^exponent, and equal for k from
- * 0 to LAST_EXACT. */
+/* mantissa * 2^exponent <= 10^k < (mantissa + 2) * 2^exponent. For k from 0 to
+ * LAST_EXACT, the first two expressions are equal. */
 struct power {
     uint64_t mantissa;
     int exponent;
@@ -55,8 +56,8 @@ static void keep_power(int k, wide mantissa, int exponent)
     };
 }
 
-/* Each step rounds down and loses less than 2^-123 of the value, so that after all of
- * them the upper 64 bits are at most one too small. */
+/* Each step rounds down and loses less than 2^-123 of the value. So after all steps the
+ * upper 64 bits are at most 1 too small. */
 static void make_powers(void)
 {
     const wide top = (wide)1 << 127;
@@ -78,8 +79,8 @@ static void make_powers(void)
     }
 }
 
-/* Rounds mantissa * 2^exponent * 10^k to an integer, half to even; also tells the
- * integer below. False if the rounding cannot be decided here. */
+/* Rounds mantissa * 2^exponent * 10^k to an integer, half to even. Sets *below to the
+ * product rounded down. Returns false if the rounding cannot be decided here. */
 static bool scale(uint64_t mantissa, int exponent, int k, uint64_t *rounded,
                   uint64_t *below)
 {
@@ -101,8 +102,8 @@ static bool scale(uint64_t mantissa, int exponent, int k, uint64_t *rounded,
     return fraction > half || fraction + 2 * (wide)mantissa < half;
 }
 
-/* The first `digits` digits of a positive number as an integer, and the power of ten
- * of the first of them. False if printf has to be asked. */
+/* Computes the first `digits` digits of a positive number as an integer, and the power of
+ * ten of the first digit. Returns false if printf must convert the number. */
 static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
 {
     uint64_t bits;
@@ -115,7 +116,7 @@ static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
     else
         mantissa |= (uint64_t)1 << 52;
 
-    /* The number lies in [2^n, 2^(n+1)): its power of ten is this one or the next. */
+    /* The number is in [2^n, 2^(n+1)), so its power of ten is e10 or e10 + 1. */
     int n = 63 - __builtin_clzll(mantissa) + exponent;
     int e10 = (n * 315653) >> 20;
     uint64_t below;
@@ -130,7 +131,7 @@ static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
     return sure;
 }
 #else
-/* Without integers of 128 bits printf is asked always. */
+/* Without 128-bit integers, printf converts all numbers. */
 static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
 {
     (void)value, (void)digits, (void)number, (void)exponent10;
@@ -175,7 +176,7 @@ static uint64_t strip_zeros(uint64_t number)
     return number;
 }
 
-/* d.ddde+XX, from the digits in text. */
+/* Writes d.ddde+XX from the digits in text. */
 static char *put_exponential(char *p, const char *text, size_t length, int exponent10)
 {
     *p++ = text[0];

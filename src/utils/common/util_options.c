@@ -1,4 +1,4 @@
-/* Options by getopt_long, from the tool's table. */
+/* Parses options with getopt_long, and prints --help. Both use the tool's table. */
 #include "config.h"
 
 #include "util_options.h"
@@ -13,15 +13,16 @@
 
 enum { HELP = 1000 };
 
-/* What all tools have; those that have another -h, as PnetCDF's, have --help alone. */
+/* Options common to all tools. If a tool uses -h for something else, as some tools of
+ * PnetCDF do, only --help prints help. */
 static const struct util_option common[] = {
-    {HELP, "help", NULL, "show this help and stop"},
-    {'V', "version", NULL, "show the version and stop"},
+    {HELP, "help", NULL, "show this help and exit"},
+    {'V', "version", NULL, "show the version and exit"},
     {0},
 };
 static const struct util_option common_h[] = {
-    {'h', "help", NULL, "show this help and stop"},
-    {'V', "version", NULL, "show the version and stop"},
+    {'h', "help", NULL, "show this help and exit"},
+    {'V', "version", NULL, "show the version and exit"},
     {0},
 };
 
@@ -37,7 +38,7 @@ static const struct util_option *common_of(const struct util_tool *tool)
     return has_letter(tool->options, 'h') ? common : common_h;
 }
 
-/* The table in getopt's two forms, appended to what is there. */
+/* Appends a table of options to both structures that getopt_long requires. */
 static void describe(const struct util_option *table, char *letters, struct option *words)
 {
     letters += strlen(letters);
@@ -59,8 +60,8 @@ static void describe(const struct util_option *table, char *letters, struct opti
     *words = (struct option){0};
 }
 
-/* "-h, --help ARGUMENT"; returns how long it is. */
-static int put_left(char *left, size_t size, const struct util_option *o)
+/* Writes "-h, --help ARGUMENT" and returns its length. */
+static int print_option_names(char *left, size_t size, const struct util_option *o)
 {
     int n = 0;
     if (o->letter < 256) n = snprintf(left, size, "-%c", o->letter);
@@ -76,7 +77,7 @@ static int widest(const struct util_option *table)
     int most = 16;
     char left[64];
     for (; table->letter != 0; table++) {
-        int n = put_left(left, sizeof left, table);
+        int n = print_option_names(left, sizeof left, table);
         if (n > most) most = n;
     }
     return most;
@@ -86,13 +87,13 @@ static void print_options(const struct util_option *table, int width)
 {
     for (; table->letter != 0; table++) {
         char left[64];
-        put_left(left, sizeof left, table);
+        print_option_names(left, sizeof left, table);
         printf("  %-*s %s\n", width, left, table->help);
     }
 }
 
-/* Everything printed must have come through. */
-static int answered(const struct util_tool *tool)
+/* Checks that everything printed has been written. */
+static int check_output(const struct util_tool *tool)
 {
     if (fflush(stdout) == 0) return UTIL_ANSWERED;
     util_message(tool->name, NULL, -1, "standard output: %s", strerror(errno));
@@ -107,26 +108,28 @@ static int print_help(const struct util_tool *tool)
     print_options(tool->options, width);
     print_options(common_of(tool), width);
     printf("\nExamples:\n%s", tool->examples);
-    return answered(tool);
+    return check_output(tool);
 }
 
 static int print_version(const struct util_tool *tool)
 {
     if (util_muted()) return UTIL_ANSWERED;
     printf("%s (PnetCDF) %s\n", tool->name, LIBRARY_VERSIONS);
-    return answered(tool);
+    return check_output(tool);
 }
 
 void util_usage(const struct util_tool *tool)
 {
     if (util_muted()) return;
-    fprintf(stderr, "Usage: %s %s\n'%s --help' tells more.\n", tool->name, tool->synopsis,
-            tool->name);
+    fprintf(stderr,
+            "Usage: %s %s\n"
+            "Try '%s --help' for more information.\n",
+            tool->name, tool->synopsis, tool->name);
 }
 
 static int wrong(const struct util_tool *tool, int code, char **argv)
 {
-    const char *what = code == ':' ? "this option needs an argument" : "no such option";
+    const char *what = code == ':' ? "the option needs an argument" : "unknown option";
     if (optopt > 0 && optopt < 256)
         util_message(tool->name, NULL, -1, "-%c: %s", optopt, what);
     else

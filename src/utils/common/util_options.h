@@ -1,38 +1,38 @@
-/* The command line of a tool: one table of options for parsing and for --help. */
+/* Handles a tool's command line. One table of options serves both parsing and --help. */
 #ifndef UTIL_OPTIONS_H
 #define UTIL_OPTIONS_H
 
 struct util_option {
-    int letter;           /* 'h' for -h; or above 255 for one that has a word only */
-    const char *word;     /* "help" for --help, or NULL */
-    const char *argument; /* the name of what it takes, or NULL */
+    int letter;           /* 'h' for -h; above 255 if there is no short form */
+    const char *word;     /* "help" for --help; NULL if there is no long form */
+    const char *argument; /* the argument's name in --help; NULL if none */
     const char *help;
 };
 
 struct util_tool {
     const char *name;
-    const char *synopsis;              /* what follows the name */
-    const char *about;                 /* what the tool does, a line or more */
-    const struct util_option *options; /* ends with letter 0 */
-    const char *examples;              /* commands, a line each, indented by two */
+    const char *synopsis;              /* operands, as shown after the tool's name */
+    const char *about;                 /* description of the tool: one or more lines */
+    const struct util_option *options; /* the options, terminated by letter 0 */
+    const char *examples; /* commands, one per line, indented by two spaces */
 };
 
 enum {
-    UTIL_END = -1,        /* no more options */
-    UTIL_WRONG = -2,      /* wrong usage; it has been told */
-    UTIL_ANSWERED = -3,   /* --help or --version: printed */
-    UTIL_MAX_OPTIONS = 40 /* in a table */
+    UTIL_END = -1,        /* there are no more options */
+    UTIL_WRONG = -2,      /* wrong usage; a message was printed */
+    UTIL_ANSWERED = -3,   /* --help or --version was printed */
+    UTIL_MAX_OPTIONS = 40 /* maximum number of options */
 };
 
-/* The next option's letter, its argument in *argument; or one of the above. --help and
- * --version (-V) are options of every tool and not in the table. */
+/* Returns the next option's letter, with its argument in *argument, or one of the above.
+ * --help and --version (-V) are added to every table. */
 int util_next_option(const struct util_tool *tool, int argc, char **argv,
                      const char **argument);
 
-/* Number of the first operand, once util_next_option returned UTIL_END. */
+/* Returns the index of the first operand after util_next_option has returned UTIL_END. */
 int util_first_operand(void);
 
-/* Tells on standard error how the tool is called. */
+/* Prints the usage on standard error. */
 void util_usage(const struct util_tool *tool);
 
 #endif

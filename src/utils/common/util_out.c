@@ -1,4 +1,5 @@
-/* Buffered output that keeps the first error. */
+/* Writes output through a buffer. After the first error it discards all further output;
+ * util_out_flush returns that error. */
 #include "util_out.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
-/* One dimension is cut; those behind it are whole in each piece, those before it have one
- * index. */
+/* Cuts an array into hyperslabs of bounded size. Only one dimension is cut: a piece spans
+ * all indices of the inner dimensions and a single index of each outer one. */
 #include "util_piece.h"
 
-/* The dimension that is cut; *inner is how many elements one step of it takes. */
+/* Returns the dimension to cut. Sets *inner to the number of elements at each index of
+ * that dimension. */
 static int cut_dimension(int ndims, const int64_t *length, int64_t most, int64_t *inner)
 {
     int i = ndims - 1;

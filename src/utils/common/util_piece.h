@@ -1,16 +1,17 @@
-/* An array cut into pieces that are hyperslabs and follow each other in its order. */
+/* Cuts an array into consecutive pieces, each of which is a hyperslab. */
 #ifndef UTIL_PIECE_H
 #define UTIL_PIECE_H
 
 #include <stdint.h>
 
 struct util_piece {
-    int64_t first, n;       /* elements, counted through the array */
-    int64_t *start, *count; /* the same as a hyperslab; the caller's room, ndims long */
+    int64_t first, n; /* first element and number of elements, in array order */
+    int64_t *start,
+        *count; /* the same piece as a hyperslab; the caller allocates the arrays */
 };
 
-/* The piece that starts at element `first` of an array of length[ndims], and has at most
- * `most` elements. To be asked for at 0 and then where the one before it ended. */
+/* Sets *p to the piece that starts at element `first` of an array of shape length[ndims]
+ * and has at most `most` elements. `first` is 0 or the end of the previous piece. */
 void util_piece_make(struct util_piece *p, int ndims, const int64_t *length,
                      int64_t first, int64_t most);
 

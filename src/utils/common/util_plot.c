@@ -1,4 +1,5 @@
-/* gnuplot at the other end of a pipe. */
+/* Runs gnuplot at the other end of a pipe. The caller writes the commands; closing waits
+ * for gnuplot and checks its status. */
 #define _GNU_SOURCE /* environ */
 #include "util_plot.h"
 
@@ -14,7 +15,7 @@
 #include "util_message.h"
 
 static const char no_gnuplot[] =
-    "gnuplot is not there or could not draw it (Debian: gnuplot-nox)";
+    "gnuplot is not installed or failed (Debian: gnuplot-nox)";
 
 void util_plot_quoted(FILE *out, const char *text)
 {
@@ -38,7 +39,7 @@ static int refuse(const struct util_plot *p, const char *why)
     return -1;
 }
 
-/* gnuplot, which reads what is written to the result; NULL: it is not there. */
+/* Starts gnuplot. Returns a stream to its standard input, or NULL on failure. */
 static FILE *start_gnuplot(pid_t *child)
 {
     char *const words[] = {(char *)"gnuplot", NULL};
@@ -58,7 +59,7 @@ static FILE *start_gnuplot(pid_t *child)
     return out;
 }
 
-/* Has it drawn all? */
+/* Closes the pipe and waits for gnuplot. Returns whether gnuplot has drawn everything. */
 static bool end_gnuplot(FILE *out, pid_t child)
 {
     int status = -1;
@@ -76,10 +77,11 @@ int util_plot_open(struct util_plot *p, const char *tool, const char *path,
     const bool svg = ends_in(path, ".svg");
     p->tool = tool;
     p->path = path;
-    if (!svg && !ends_in(path, ".png")) return refuse(p, "a picture is a .svg or a .png");
+    if (!svg && !ends_in(path, ".png"))
+        return refuse(p, "the name of a picture must end in .svg or .png");
     if (strpbrk(path, "\"\\`@$\n") != NULL)
-        return refuse(p, "gnuplot takes no such name");
-    (void)signal(SIGPIPE, SIG_IGN); /* what gnuplot does not read is its error */
+        return refuse(p, "gnuplot does not accept this file name");
+    (void)signal(SIGPIPE, SIG_IGN); /* if gnuplot ended early, its exit status shows it */
     p->out = start_gnuplot(&p->child);
     if (p->out == NULL) return refuse(p, no_gnuplot);
     fprintf(p->out,

@@ -1,4 +1,4 @@
-/* Pictures, drawn by gnuplot, which is asked for when a tool is run and not before. */
+/* Draws pictures with gnuplot, which the tools need for no other purpose. */
 #ifndef UTIL_PLOT_H
 #define UTIL_PLOT_H
 
@@ -7,20 +7,22 @@
 #include <sys/types.h>
 
 struct util_plot {
-    FILE *out; /* gnuplot's commands go there */
+    FILE *out; /* stream for gnuplot commands */
     const char *tool, *path;
     pid_t child;
 };
 
-/* Starts a picture, PATH.svg or PATH.png, 1000 points wide. 0, or -1 after an error line.
- */
+/* Starts a picture, PATH.svg or PATH.png, 1000 points wide. Returns 0, or -1 after
+ * printing an error. */
 int util_plot_open(struct util_plot *p, const char *tool, const char *path,
                    int64_t height);
 
-/* Ends it. 0, or -1 after an error line, and the file is not there or not whole. */
+/* Completes the picture. Returns 0, or -1 after printing an error; the file is then
+ * missing or incomplete. */
 int util_plot_close(struct util_plot *p);
 
-/* A text in quotes, for gnuplot: these and what steers gnuplot are left out. */
+/* Writes a text in quotes for gnuplot, with '?' instead of quotes and characters that
+ * gnuplot would interpret. */
 void util_plot_quoted(FILE *out, const char *text);
 
 #endif

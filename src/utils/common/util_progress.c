@@ -1,4 +1,4 @@
-/* A line on standard error, written over again and again. */
+/* Prints progress on one line of standard error that is overwritten each time. */
 #include "util_progress.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static const double patience = 2, interval = 0.2;
-static bool shown; /* is there a line now? */
+static bool shown; /* the progress line is on the screen */
 
 static double now(void)
 {

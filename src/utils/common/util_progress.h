@@ -1,4 +1,4 @@
-/* How far a tool has come, on a terminal, for what takes more than two seconds. */
+/* Shows a tool's progress on a terminal if its work takes more than two seconds. */
 #ifndef UTIL_PROGRESS_H
 #define UTIL_PROGRESS_H
 
@@ -7,20 +7,21 @@
 
 struct util_progress {
     const char *tool;
-    int64_t total;      /* what util_progress_at counts up to */
-    bool terminal;      /* is there anybody to look? */
-    double start, next; /* seconds: of the beginning, and of the next line */
+    int64_t total;      /* value of `done` at the end */
+    bool terminal;      /* standard error is a terminal */
+    double start, next; /* times of the start and of the next update, in seconds */
 };
 
 void util_progress_start(struct util_progress *p, const char *tool, int64_t total);
 
-/* So much is done. May be called as often as one likes, every some milliseconds say. */
+/* Reports that `done` of the total is complete. May be called every few milliseconds. */
 void util_progress_at(struct util_progress *p, int64_t done);
 
-/* Takes the line away, for good. */
+/* Removes the progress line for good. */
 void util_progress_end(struct util_progress *p);
 
-/* Takes it away until the next time, so that something else can be said there. */
+/* Removes the progress line until the next update, so that a message can be printed in
+ * its place. */
 void util_progress_clear(void);
 
 #endif

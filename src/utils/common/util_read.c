@@ -1,4 +1,6 @@
-/* Reading variables. */
+/* Reads variables sequentially. Several records are read together with the data between
+ * them if the gaps are small; otherwise records are read one at a time. netCDF-4 files
+ * are read in hyperslabs. */
 #include "util_read.h"
 
 #include <errno.h>
@@ -8,8 +10,8 @@
 #include "util_message.h"
 #include "util_nc4.h"
 
-/* Records are read together, and what lies between their pieces thrown away, if a gap
- * costs less than a call. */
+/* Records are read together, and the bytes between them are discarded, if reading a gap
+ * costs less than another call. */
 enum { SPAN = 1 << 20, WORTHY_GAP = 1 << 12 };
 
 static int no_memory(const struct util_reader *r)
@@ -52,7 +54,7 @@ void util_reader_free(struct util_reader *r)
     base_free(r->box);
 }
 
-/* The file ends before the variable: what is missing is zeros. */
+/* Fills the values beyond the end of the file with zeros. */
 static int fill_up(struct util_reader *r, int64_t end, char *bytes, int64_t n)
 {
     const struct cdf_header *h = &r->file->header;
@@ -67,7 +69,8 @@ static int fill_up(struct util_reader *r, int64_t end, char *bytes, int64_t n)
     return 0;
 }
 
-/* All these bytes, or an error line. */
+/* Reads a range of bytes, all of which must exist. Returns 0, or -1 after printing an
+ * error. */
 static int read_all(struct util_reader *r, int64_t offset, char *bytes, int64_t length)
 {
     int64_t got = util_classic_read(r->file, offset, bytes, (size_t)length);
@@ -82,11 +85,11 @@ static int read_all(struct util_reader *r, int64_t offset, char *bytes, int64_t 
                      r->var->name, strerror(errno));
     else
         util_message(r->file->tool, r->file->path, offset + got,
-                     "variable '%s': the file ends before its data do", r->var->name);
+                     "variable '%s': the file ends before its last values", r->var->name);
     return -1;
 }
 
-/* Whole records from `record` on, at most `most` of them; returns how many. */
+/* Reads at most `most` whole records, starting with `record`. Returns their number. */
 static int64_t read_records(struct util_reader *r, int64_t record, char *values,
                             int64_t most)
 {
@@ -102,7 +105,7 @@ static int64_t read_records(struct util_reader *r, int64_t record, char *values,
     return n;
 }
 
-/* As much as is one hyperslab. */
+/* Reads the largest hyperslab of at most `most` elements. */
 static int64_t read_box(struct util_reader *r, char *values, int64_t most)
 {
     const int n = r->var->ndims;

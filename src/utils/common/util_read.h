@@ -1,4 +1,4 @@
-/* Reading a variable from its first element to its last, whatever its size. */
+/* Reads a variable of any size from its first element to its last. */
 #ifndef UTIL_READ_H
 #define UTIL_READ_H
 
@@ -9,22 +9,23 @@
 struct util_reader {
     const struct util_classic *file;
     const struct cdf_var *var;
-    int element;   /* bytes of one */
-    int64_t total; /* elements, of all records */
-    int64_t done;  /* elements read */
-    char *span;    /* records read together, other variables' bytes included */
-    int64_t *box;  /* of a netCDF-4 file: shape, and start and count of what is read */
-    bool is_short; /* the file ends before the variable, which was said */
+    int element;   /* size of an element in bytes */
+    int64_t total; /* number of elements in all records */
+    int64_t done;  /* number of elements that have been read */
+    char *span;   /* buffer for records read together, including other variables' bytes */
+    int64_t *box; /* for netCDF-4 files: shape, then start and count of the next piece */
+    bool is_short; /* the file ends before the variable does; already reported */
 };
 
-/* 0, or -1 after an error line. util_reader_free is due in both cases. */
+/* Starts reading a variable at its first element. Returns 0, or -1 after printing an
+ * error. In either case the caller must call util_reader_free. */
 int util_reader_init(struct util_reader *r, const struct util_classic *file,
                      const struct cdf_var *var);
 void util_reader_free(struct util_reader *r);
 
-/* Reads the next elements, at most `most`, as external values. How many they are, 0 at
- * the end, -1 after an error line. Where the file ends before the variable they are
- * zeros, after a line that says so (util_file_is_short). */
+/* Reads at most `most` of the next elements as external values. Returns the number of
+ * elements read, 0 at the end, or -1 after printing an error. Elements beyond the end of
+ * the file are read as zeros; this is reported once (util_file_is_short). */
 int64_t util_read(struct util_reader *r, void *values, int64_t most);
 
 #endif

@@ -1,11 +1,14 @@
-/* As cp does it, but that nobody gets more than he had. */
+/* Copies the access rights of a file, as cp does, but never grants more than the source
+ * grants. */
 #include "util_rights.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_rights.h"
+#include "util_blob_impl.h"
 
 static bool allows_more(const struct stat *st, const struct stat *model)
 {
@@ -23,4 +26,18 @@ int util_give_rights(int from, int to, const char *path, bool made)
     mode_t mask = umask(0);
     (void)umask(mask);
     return fchmod(to, st.st_mode & 0777 & ~mask);
+}
+
+void util_give_parts_rights(const struct util_classic *master)
+{
+    for (int i = 0; i < util_blob_count(master); i++) {
+        struct util_classic part;
+        struct cdf_fault fault;
+        const char *path = util_blob_path(master, i);
+        if (util_classic_open_any(&part, master->tool, path) != 0) continue;
+        if (base_has_name(part.fd, part.path) && util_classic_try(&part, &fault) == 0 &&
+            subfile_check_header(&part.header, &master->blob->facts, i) == NULL)
+            (void)base_rights_copy(master->fd, part.fd, path);
+        util_classic_close(&part);
+    }
 }

@@ -1,13 +1,19 @@
-/* The rights of a file that a tool makes of another one. */
+/* Sets the access rights of a file that a tool derives from another file. */
 #ifndef UTIL_RIGHTS_H
 #define UTIL_RIGHTS_H
 
 #include <stdbool.h>
 
-/* Gives an open file that is to hold another's values that one's rights, less those that
- * umask withholds, before any value is in it. One that was there before keeps its own
- * unless they allow more. Make a new one (`made`) with BASE_RIGHTS_PRIVATE. 0, or -1 and
- * errno. */
+struct util_classic;
+
+/* Gives the open file `to` the rights of `from`, less umask, before any value is written
+ * to it. An existing file keeps its rights unless they allow more than those of `from`. A
+ * new file (`made`) must have been created with BASE_RIGHTS_PRIVATE. Returns 0, or -1
+ * with errno set. */
 int util_give_rights(int from, int to, const char *path, bool made);
+
+/* Gives the subfiles of an open dataset the rights of the master file. Skips files that
+ * might not be its subfiles. */
+void util_give_parts_rights(const struct util_classic *master);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of variables to their ids. */
+/* Converts a list of variable names to a set of ids. */
 #include "util_select.h"
 
 #include "base_error.h"
@@ -13,7 +13,8 @@ char *util_name_end(char *list)
     return list;
 }
 
-/* A name as it stands counts before what it is without escapes. */
+/* Finds a variable. The name as given takes precedence over the name with its escapes
+ * removed. */
 static int find_variable(const struct cdf_header *h, char *name, int *varid)
 {
     if (cdf_find_var(h, name, varid) == NC_NOERR) return NC_NOERR;
@@ -37,7 +38,7 @@ int util_select(const char *tool, const char *path, const struct cdf_header *h,
         if (find_variable(h, name, &varid) == NC_NOERR)
             wanted[varid] = true;
         else {
-            util_message(tool, path, -1, "no variable has the name '%s'", name);
+            util_message(tool, path, -1, "no variable is named '%s'", name);
             status = -1;
         }
         name = next;

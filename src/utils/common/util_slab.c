@@ -1,4 +1,5 @@
-/* Parts of dimensions. */
+/* Parses ranges of indices along a dimension, and applies them to dimensions of known
+ * length. */
 #include "util_slab.h"
 
 #include <errno.h>
@@ -7,7 +8,8 @@
 
 #include "util_name.h"
 
-/* A number at *p, if one is there; false if it is no good. */
+/* Parses a number at *p if there is one. Returns false if it is malformed or out of
+ * range. */
 static bool number(const char **p, int64_t *value, bool *there)
 {
     char *end;

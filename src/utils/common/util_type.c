@@ -1,4 +1,4 @@
-/* Names of types and formats. */
+/* Converts types and formats to names and back. */
 #include "util_type.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ static const struct {
     [NC_UINT64] = {"uint64", "ULL"},
 };
 
-/* The first of a format is the one that is printed. */
+/* If a format has several names, the first one is printed. */
 static const struct {
     const char *name;
     int format;

@@ -1,4 +1,4 @@
-/* Where variables end, against where the file does. */
+/* Checks that no variable extends beyond the end of the file. */
 #include "util_whole.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static bool is_nc4(int ncid)
            (format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC);
 }
 
-void util_tell_left_out(const char *tool, const char *path, int ncid)
+void util_report_omitted(const char *tool, const char *path, int ncid)
 {
     struct util_classic c;
     if (is_nc4(ncid) && util_open(&c, tool, path) == 0) util_classic_close(&c);
@@ -48,8 +48,8 @@ int64_t util_file_size(int ncid, const char *path)
     return size;
 }
 
-int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
-               int64_t records, int64_t piece, int64_t most)
+int util_check_complete(const char *tool, const char *path, int64_t size, int ncid,
+                        int varid, int64_t records, int64_t piece, int64_t most)
 {
     MPI_Offset begin, step;
     char name[NC_MAX_NAME + 1];

@@ -1,5 +1,6 @@
-/* Has a dataset, open through the library, all values that its header tells of? The
- * library reads what lies behind a file's end as it finds it; a tool must know. */
+/* Checks that a dataset opened through the library has all values that its header
+ * describes. The library returns zeros for bytes after the end of the file, so a tool
+ * must report that they are missing. */
 #ifndef UTIL_WHOLE_H
 #define UTIL_WHOLE_H
 
@@ -7,20 +8,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Are all values of a dataset in its one file, at the places that inquiries tell? */
+/* Returns whether all values are stored in the dataset's own file, at the offsets that
+ * the inquiry functions return. */
 bool util_is_one_file(int ncid);
 
-/* Names what of a netCDF-4 file the library leaves out. One process calls it. */
-void util_tell_left_out(const char *tool, const char *path, int ncid);
+/* Reports which objects of a netCDF-4 file the library omits. Called by one process. */
+void util_report_omitted(const char *tool, const char *path, int ncid);
 
-/* Bytes of a dataset's file, told to all processes of MPI_COMM_WORLD; -1 if they cannot
- * be had, or tell nothing, as values are in subfiles, too. */
+/* Returns the file's size in bytes on all processes of MPI_COMM_WORLD. Returns -1 if the
+ * size is unknown, or is meaningless because values are in subfiles. Collective. */
 int64_t util_file_size(int ncid, const char *path);
 
-/* Does a variable end behind `size`, unless that is -1? It has so many records, or 1, of
- * `piece` bytes each. 0, with a line if its last values, `most` bytes, are zeros that are
- * not in the file (util_file_is_short), or -1 after an error line. */
-int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
-               int64_t records, int64_t piece, int64_t most);
+/* Checks that a variable ends at or before `size`, unless `size` is -1. The variable has
+ * `records` records (1 if it is fixed-size) of `piece` bytes each. Returns 0, or -1 after
+ * printing an error. If at most `most` bytes are missing, prints a note
+ * (util_file_is_short) and returns 0. */
+int util_check_complete(const char *tool, const char *path, int64_t size, int ncid,
+                        int varid, int64_t records, int64_t piece, int64_t most);
 
 #endif

@@ -1,4 +1,4 @@
-# Completion files of shells. bash looks for one under each command's name.
+# Completion files for shells. bash looks for a file named after each command.
 completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin ncmpilog ncmpirefs ncmpitrace \
 	ncoffsets ncvalidator pnetcdf-config pnetcdf_version
 bashcompdir = $(datadir)/bash-completion/completions

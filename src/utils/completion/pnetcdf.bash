@@ -1,4 +1,4 @@
-# Completion for bash: the options are those that --help lists, the rest are files.
+# Completion for bash: completes the options that --help lists, and file names.
 _pnetcdf_tool()
 {
     local cur=${COMP_WORDS[COMP_CWORD]}

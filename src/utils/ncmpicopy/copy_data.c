@@ -1,7 +1,8 @@
-/* The values that are not moved as bytes, in batches of pieces that lie near each other
- * in the file: the library joins them. The batches are dealt out to the processes in
- * turn. They are small enough to stay in a processor's cache between being read, written,
- * and read again. */
+/* Copies the values that cannot be copied as bytes.
+ *
+ * A batch is a list of pieces that are close to each other in the file, so the library
+ * can join them. The batches are assigned to the processes round-robin. Each batch is
+ * small enough to stay in the CPU cache while it is read, written, and read again. */
 #include <string.h>
 
 #include "base_mem.h"
@@ -12,12 +13,12 @@
 #include "util_whole.h"
 
 enum {
-    ROOM = 1 << 18,   /* bytes of values in a batch */
-    PIECES = 1 << 12, /* pieces in a batch, at most */
-    INDICES = 1 << 16 /* and their starts and counts */
+    ROOM = 1 << 18,   /* size in bytes of the values in a batch */
+    PIECES = 1 << 12, /* maximum number of pieces in a batch */
+    INDICES = 1 << 16 /* maximum number of indices in the starts and counts of a batch */
 };
 
-/* A piece of a variable of the copy. */
+/* A piece of a variable, as a hyperslab of the copy. */
 struct part {
     const struct copy_var *v;
     MPI_Offset *start, *count;
@@ -26,13 +27,15 @@ struct part {
 
 struct batch {
     struct copy *c;
-    char *values, *others; /* others: the copy's, to compare */
-    int64_t used;          /* bytes */
+    char *values, *others; /* values read from the source, and values read back from the
+                            * copy */
+    int64_t used;          /* size of the values in bytes */
     struct part parts[PIECES];
     int nparts;
-    MPI_Offset *indices, *from, *step; /* from and step: of one part, in the source */
+    MPI_Offset *indices, *from, *step; /* first indices and strides of a part, in the
+                                        * source */
     int64_t nindices, most_indices;
-    int64_t batches; /* so far, of all processes */
+    int64_t batches; /* number of batches assigned so far to all processes */
 };
 
 void copy_moved(struct copy *c, int64_t bytes)
@@ -106,7 +109,7 @@ static void flush(struct batch *b)
     b->nparts = 0;
 }
 
-/* ---- what goes into a batch ---- */
+/* ---- filling a batch ---- */
 
 static void add_piece(struct batch *b, const struct copy_var *v,
                       const struct util_piece *p)
@@ -127,7 +130,7 @@ static void add_piece(struct batch *b, const struct copy_var *v,
     b->used += bytes;
 }
 
-/* A variable as a whole. start: room for its indices, twice. */
+/* Adds a whole variable. `start` has space for 2 * ndims indices. */
 static void add_variable(struct batch *b, const struct copy_var *v, int64_t *start)
 {
     int64_t *count = start + v->ndims;
@@ -140,7 +143,7 @@ static void add_variable(struct batch *b, const struct copy_var *v, int64_t *sta
     }
 }
 
-/* So many records of a record variable. */
+/* Adds n records of a record variable. */
 static void add_records(struct batch *b, const struct copy_var *v, int64_t first,
                         int64_t n, int64_t *start)
 {
@@ -154,8 +157,8 @@ static void add_records(struct batch *b, const struct copy_var *v, int64_t first
     add_piece(b, v, &p);
 }
 
-/* Records lie one behind the other, with all variables in each: whole ones go together,
- * unless one is larger than a batch. */
+/* Adds all variables. In the file, each record contains all record variables. So a batch
+ * consists of whole records, unless a record is larger than a batch. */
 static void add_all(struct batch *b, int64_t *start)
 {
     struct copy *c = b->c;
@@ -180,7 +183,7 @@ static void add_all(struct batch *b, int64_t *start)
                             start);
 }
 
-/* ---- all ---- */
+/* ---- all batches ---- */
 
 static int64_t *allocate(struct batch *b)
 {

@@ -1,4 +1,4 @@
-/* The definitions of the copy. */
+/* Defines dimensions, variables and attributes of the copy. */
 #include "base_error.h"
 #include "base_mem.h"
 #include "copy.h"
@@ -41,7 +41,7 @@ static int define_var(struct copy *c, struct copy_var *v)
     int err = ncmpi_inq_varname(c->in, v->in, name);
     if (err == NC_NOERR)
         err = ncmpi_def_var(c->out, name, v->type, v->ndims, dimids, &v->out);
-    /* The values are copied as they are, whatever the environment asks for. */
+    /* Values must be copied exactly, even if the environment requests quantization. */
     if (err == NC_NOERR) err = ncmpix_def_var_quantize(c->out, v->out, NC_NOQUANTIZE, 0);
     base_free(dimids);
     if (err != NC_NOERR) return copy_complain(c->options.to, name, err);

@@ -1,32 +1,34 @@
-/* ncmpicopy: copies a netCDF file, in parallel, to another format or shape. */
+/* ncmpicopy copies a netCDF file, in parallel, to another format or shape.
+ *
+ * It opens the source, plans what to copy, creates the copy with the rights of the
+ * source, defines the variables, copies and compares the values, closes the copy, and
+ * reopens it as a check. A copy that is not complete is removed. */
 #include "copy.h"
+#include "base_io.h"
+#include "copy_target.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base_rights.h"
 #include "pnetcdf.h"
 #include "util_message.h"
 #include "util_options.h"
-#include "util_rights.h"
 #include "util_whole.h"
 
 static const struct util_option options[] = {
     {'k', "format", "FORMAT",
-     "format of the copy: 1, 2, 5, nc4, nc7 or a name (the source's)"},
-    {'v', NULL, "VAR,...", "copy these variables only, and what they need"},
-    {'d', NULL, "DIM=A:B:STEP",
-     "of a dimension, indices from A to B - 1; may be repeated"},
-    {'d', NULL, "LEVEL", "deflate a netCDF-4 file: 0, not at all, to 9"},
-    {'r', "header-room", "BYTES", "leave so much room for the header to grow"},
-    {'u', "fixed", NULL, "make the unlimited dimension a fixed one"},
+     "format of the copy: 1, 2, 5, nc4, nc7 or a name (that of FILE1)"},
+    {'v', NULL, "VAR,...", "copy only these variables, and those they need"},
+    {'d', NULL, "DIM=A:B:STEP", "copy only indices A to B - 1 of DIM; may be repeated"},
+    {'d', NULL, "LEVEL", "deflate level of a netCDF-4 file: 0 (none) to 9"},
+    {'r', "header-room", "BYTES", "reserve BYTES for the header to grow into"},
+    {'u', "fixed", NULL, "make the unlimited dimension a fixed-size one"},
     {'U', "unlimited", "DIM", "make this dimension unlimited"},
     {'f', "force", NULL, "overwrite FILE2 if it exists"},
-    {'n', "no-check", NULL, "do not read the copy again to compare it"},
+    {'n', "no-check", NULL, "do not read the copy again for comparison"},
     {0},
 };
 
@@ -60,7 +62,7 @@ static const char *parse_room(struct copy_options *o, const char *text)
     o->room = strtoll(text, &end, 10);
     return errno == 0 && end != text && *end == '\0' && o->room >= 0
                ? NULL
-               : "-r: takes a number of bytes";
+               : "-r: must be a number of bytes";
 }
 
 static const char *parse_slab(struct copy_options *o, const char *text)
@@ -69,20 +71,20 @@ static const char *parse_slab(struct copy_options *o, const char *text)
         o->deflate = text[0] - '0';
         return NULL;
     }
-    if (o->nslabs == COPY_MOST_SLABS) return "-d: too many of them";
+    if (o->nslabs == COPY_MOST_SLABS) return "-d: given too many times";
     return util_slab_parse(&o->slab[o->nslabs++], text) == 0
                ? NULL
-               : "-d: takes DIM=A:B, DIM=A:B:STEP, DIM=INDEX or a level from 0 to 9";
+               : "-d: must be DIM=A:B, DIM=A:B:STEP, DIM=INDEX or a level from 0 to 9";
 }
 
-/* NULL, or what is wrong. */
+/* Applies an option. Returns NULL, or a message that describes what is wrong. */
 static const char *apply(struct copy_options *o, int letter, const char *argument)
 {
     switch (letter) {
     case 'k':
         o->format = util_format_of(argument);
         return o->format == 0
-                   ? "-k: takes 1, 2, 5, classic, 64-bit-offset, cdf5, nc4 or nc7"
+                   ? "-k: must be 1, 2, 5, classic, 64-bit-offset, cdf5, nc4 or nc7"
                    : NULL;
     case 'v':
         o->variables = argument;
@@ -115,7 +117,8 @@ static int parse(struct copy_options *o, int argc, char **argv)
         wrong = apply(o, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;
     int first = util_first_operand();
-    if (wrong == NULL && first != argc - 2) wrong = "from which file, to which file?";
+    if (wrong == NULL && first != argc - 2)
+        wrong = "a source file and a target file are required";
     if (wrong != NULL) {
         util_message(COPY_TOOL, NULL, -1, "%s", wrong);
         util_usage(&tool);
@@ -128,18 +131,19 @@ static int parse(struct copy_options *o, int argc, char **argv)
 
 /* ---- files ---- */
 
-/* Are they one file, by whatever names? The first process looks. */
+/* Returns whether source and copy are the same file, possibly under different names.
+ * Process 0 checks this. */
 static bool same_file(const struct copy *c)
 {
     int same = 0;
     struct stat a, b;
     if (c->rank == 0 && c->options.from != NULL)
         same = stat(c->options.from, &a) == 0 && stat(c->options.to, &b) == 0 &&
-               a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+               base_same_file(&a, &b);
     MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (same)
         util_message(COPY_TOOL, c->options.to, -1,
-                     "the source and the copy are one file");
+                     "the source and the copy are the same file");
     return same != 0;
 }
 
@@ -157,29 +161,8 @@ static int source_format(int ncid, int *format)
     return err;
 }
 
-/* Process 0 makes the copy's file before the library does, with the rights of what it is
- * made of: files beside it get the same. A name that only MPI-IO knows is left to the
- * library, and what comes of it stays private. *made: it was not there. 0, or -1 and
- * errno. */
-static int make_file(const struct copy *c, bool *made)
-{
-    const struct copy_options *o = &c->options;
-    int to = open(o->to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
-    *made = to >= 0;
-    if (!*made && errno == EEXIST && !o->force) return -1;
-    if (!*made) to = open(o->to, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    int from = open(o->from, O_RDONLY | O_NONBLOCK | O_CLOEXEC), status = 0;
-    if (from >= 0 && to >= 0) status = util_give_rights(from, to, o->to, *made);
-    int why = errno;
-    if (status != 0 && *made) (void)unlink(o->to);
-    if (from >= 0) (void)close(from);
-    if (to >= 0) (void)close(to);
-    errno = why;
-    return status;
-}
-
-/* NC_ error. */
-static int create_as(struct copy *c)
+/* Creates the copy. New files get mode `mode`. Returns an NC_ error. */
+static int create_as(struct copy *c, int clobber, mode_t mode)
 {
     static const int flags[] = {
         [1] = 0,
@@ -188,16 +171,16 @@ static int create_as(struct copy *c)
         [UTIL_NC4] = NC_NETCDF4,
         [UTIL_NC7] = NC_NETCDF4 | NC_CLASSIC_MODEL,
     };
-    char level[] = "zstd:0"; /* deflate takes its level */
+    char level[] = "zstd:0"; /* the digit is replaced with the level */
     MPI_Info info = MPI_INFO_NULL;
     if (c->options.deflate >= 0) {
         level[sizeof level - 2] = (char)('0' + c->options.deflate);
         MPI_Info_create(&info);
         MPI_Info_set(info, "nc_compress", c->options.deflate == 0 ? "none" : level);
     }
-    mode_t mask = umask(0777 & ~BASE_RIGHTS_PRIVATE);
+    mode_t mask = umask(0777 & ~mode);
     int err = ncmpi_create(MPI_COMM_WORLD, c->options.to,
-                           flags[c->options.format] | NC_CLOBBER, info, &c->out);
+                           flags[c->options.format] | clobber, info, &c->out);
     (void)umask(mask);
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     return err;
@@ -210,20 +193,23 @@ static int create(struct copy *c)
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
     if (c->options.deflate >= 0 && !copy_is_nc4(c)) {
         util_message(COPY_TOOL, c->options.to, -1,
-                     "-d: only a netCDF-4 file is deflated; see -k nc4, -k nc7");
+                     "-d: only netCDF-4 files can be deflated; use -k nc4 or -k nc7");
         return -1;
     }
-    bool made = false;
-    int status = c->rank == 0 ? make_file(c, &made) : 0;
+    struct copy_target t = {.from = -1, .to = -1};
+    int status = c->rank == 0 ? copy_target_begin(c, &t) : 0;
     if (status != 0) util_message(COPY_TOOL, c->options.to, -1, "%s", strerror(errno));
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&t.fresh, 1, MPI_C_BOOL, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&t.mode, sizeof t.mode, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (status == 0) err = create_as(c, t.fresh ? NC_NOCLOBBER : NC_CLOBBER, t.mode);
+    if (c->rank == 0) copy_target_end(c, &t, status == 0 && err == NC_NOERR);
+    MPI_Bcast(&c->id, sizeof c->id, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (status != 0) return status;
-    err = create_as(c);
-    if (err != NC_NOERR && made) (void)unlink(c->options.to);
     return err == NC_NOERR ? 0 : copy_complain(c->options.to, NULL, err);
 }
 
-/* What a process meets when it closes its file counts for all. */
+/* Closes the copy. If any process has an error, the call fails on all processes. */
 static int close_out(struct copy *c, int status)
 {
     int err = ncmpi_close(c->out);
@@ -233,7 +219,7 @@ static int close_out(struct copy *c, int status)
     return bad ? -1 : 0;
 }
 
-/* Can the copy be opened, and is as much in it? */
+/* Checks that the copy can be opened. */
 static int reread(struct copy *c)
 {
     int err =
@@ -242,15 +228,15 @@ static int reread(struct copy *c)
     return close_out(c, 0);
 }
 
-/* A copy that is not whole is none. */
+/* Removes an incomplete copy. */
 static void remove_copy(const struct copy *c)
 {
     if (c->rank != 0) return;
-    int err = ncmpi_delete(c->options.to, MPI_INFO_NULL); /* its subfiles, too */
+    int err = ncmpi_delete(c->options.to, MPI_INFO_NULL); /* also removes its subfiles */
     if (err == NC_NOERR)
-        util_message(COPY_TOOL, c->options.to, -1, "removed, as it is not complete");
+        util_message(COPY_TOOL, c->options.to, -1, "incomplete; removed");
     else if (err != NC_ENOENT)
-        util_message(COPY_TOOL, c->options.to, -1, "is not complete");
+        util_message(COPY_TOOL, c->options.to, -1, "incomplete");
 }
 
 static int write_copy(struct copy *c)
@@ -264,6 +250,7 @@ static int write_copy(struct copy *c)
         status = close_out(c, copy_data(c));
     else
         ncmpi_abort(c->out);
+    if (status == 0 && c->rank == 0) copy_target_finish(c);
     if (status == 0 && !c->options.unchecked) status = reread(c);
     if (status != 0) remove_copy(c);
     return status;
@@ -271,12 +258,12 @@ static int write_copy(struct copy *c)
 
 static int copy(struct copy *c)
 {
-    util_mute(c->rank != 0); /* all meet the same */
+    util_mute(c->rank != 0); /* print each error only once */
     if (same_file(c)) return -1;
     int err =
         ncmpi_open(MPI_COMM_WORLD, c->options.from, NC_NOWRITE, MPI_INFO_NULL, &c->in);
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
-    if (c->rank == 0) util_tell_left_out(COPY_TOOL, c->options.from, c->in);
+    if (c->rank == 0) util_report_omitted(COPY_TOOL, c->options.from, c->in);
     int status = copy_plan(c);
     if (status == 0) status = write_copy(c);
     util_mute(false);

@@ -1,29 +1,33 @@
-/* Into a dataset in subfiles, or a netCDF-4 file: each process puts its own part of every
- * variable, all together, as what is compressed has to be put, and a reader of subfiles
- * finds a few large blobs in place of thousands of small ones. A part of a record, or in
- * subfiles of a fixed variable, has to fit into memory twice. */
+/* Copies values into a dataset in subfiles, or into a netCDF-4 file. Each process puts
+ * its own part of every variable in collective calls, for two reasons:
+ * 1. Compressed variables must be put collectively.
+ * 2. A reader of subfiles finds a few large blobs instead of thousands of small ones.
+ *
+ * Memory must be large enough for two copies of this process's part of a record or, in
+ * subfiles, of a whole fixed-size variable. */
 #include <string.h>
 
 #include "base_mem.h"
 #include "copy.h"
 #include "pnetcdf.h"
 
-enum { ROOM = 1 << 23 }; /* bytes of so many records as go together, at least one */
+enum { ROOM = 1 << 23 }; /* maximum number of bytes per put, unless a record is larger */
 
-/* This process's part of a variable. */
+/* The part of a variable that this process copies. */
 struct part {
     struct copy *c;
     const struct copy_var *v;
-    MPI_Offset *start, *count, *from, *step; /* of one put; the latter in the source */
-    bool stepped;    /* the first dimension is gone through in steps, as records are */
-    int64_t records; /* indices of it that go together */
-    int cut;         /* the dimension that is cut; -1: none */
+    MPI_Offset *start, *count, *from, *step; /* hyperslab for a put; its indices and
+                                              * strides in the source */
+    bool stepped;    /* process the first dimension in steps, like records */
+    int64_t records; /* length of a step along the first dimension */
+    int cut;         /* dimension divided among the processes; -1 if none */
     char *values, *others;
     size_t bytes;
 };
 
-/* The dimension that is cut: the first one that has something for each process, or the
- * longest; -1: none. */
+/* Returns the dimension to divide: the first one that is long enough for all processes,
+ * otherwise the longest one, or -1 if there is none. */
 static int cut_dim(const struct copy_var *v, bool stepped, int nprocs)
 {
     int longest = -1;
@@ -34,7 +38,8 @@ static int cut_dim(const struct copy_var *v, bool stepped, int nprocs)
     return longest;
 }
 
-/* Where the part lies in a record, or in all of a fixed variable. False: no memory. */
+/* Finds this process's part of a record, or of a whole fixed-size variable. Returns false
+ * if out of memory. */
 static bool make_part(struct part *p, struct copy *c, const struct copy_var *v)
 {
     const size_t n = (size_t)v->ndims;
@@ -46,7 +51,7 @@ static bool make_part(struct part *p, struct copy *c, const struct copy_var *v)
     p->count = p->start + n;
     p->from = p->count + n;
     p->step = p->from + n;
-    int64_t most = v->size; /* bytes of the largest part */
+    int64_t most = v->size; /* size of the largest part in bytes */
     for (int i = stepped; i < v->ndims; i++) {
         p->count[i] = v->length[i];
         most *= i == cut ? (v->length[i] + c->nprocs - 1) / c->nprocs : v->length[i];
@@ -67,7 +72,8 @@ static void free_part(struct part *p)
     base_free(p->others);
 }
 
-/* Room for what is put at once, so many bytes; else this process has no part of it. */
+/* Allocates memory for one put and returns its size. After an error, sets the counts to
+ * 0, so that this process still makes the collective calls but transfers nothing. */
 static size_t reserve(struct part *p)
 {
     size_t bytes = (size_t)p->v->size;
@@ -87,8 +93,8 @@ static size_t reserve(struct part *p)
     return bytes;
 }
 
-/* Reads, writes, and reads again. All processes come here together, whatever they have
- * met. */
+/* Reads values, writes them, and reads them back. All processes call this together, even
+ * after an error. */
 static void move_part_all(struct part *p)
 {
     struct copy *c = p->c;
@@ -120,7 +126,7 @@ static void move_var_all(struct part *p)
     for (int64_t at = 0; at < records; at += p->records) {
         int64_t n = records - at < p->records ? records - at : p->records;
         if (p->stepped) {
-            p->start[0] = at; /* whole records are process 0's */
+            p->start[0] = at; /* process 0 copies a record that cannot be divided */
             p->count[0] = p->cut < 0 && p->c->rank > 0 ? 0 : n;
         }
         move_part_all(p);
@@ -138,7 +144,7 @@ void copy_parts(struct copy *c)
         if (!made) copy_keep_error(c, NULL, NC_ENOMEM);
         bad = !made;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-        if (made && !bad) move_var_all(&p); /* made: on all, or bad is true */
+        if (made && !bad) move_var_all(&p); /* !bad: all processes succeeded */
         free_part(&p);
         bad = bad || c->err != NC_NOERR;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);

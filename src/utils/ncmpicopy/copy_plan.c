@@ -1,4 +1,5 @@
-/* Which variables are copied, and what of their dimensions. */
+/* Plans the copy: chooses the variables, the part of each dimension, and the unlimited
+ * dimension. It also checks that the source is complete. */
 #include <string.h>
 
 #include "base_error.h"
@@ -43,7 +44,7 @@ static struct copy_dim *find_dim(struct copy *c, const char *name)
 {
     for (int i = 0; i < c->ndims; i++)
         if (strcmp(c->dims[i].name, name) == 0) return &c->dims[i];
-    util_message(COPY_TOOL, c->options.from, -1, "no dimension has the name '%s'", name);
+    util_message(COPY_TOOL, c->options.from, -1, "no dimension is named '%s'", name);
     return NULL;
 }
 
@@ -56,15 +57,16 @@ static int cut_dims(struct copy *c)
         if (util_slab_resolve(s, d->count, &d->start, &d->count, &d->stride) == 0)
             continue;
         util_message(COPY_TOOL, c->options.from, -1,
-                     "-d: dimension '%s' has indices from 0 to %lld only", d->name,
+                     "-d: the indices of dimension '%s' are 0 to %lld", d->name,
                      (long long)d->count - 1);
         return -1;
     }
     return 0;
 }
 
-/* A fixed dimension has a length, 0 is the mark of the unlimited one. */
-static int settle_dims(struct copy *c)
+/* Sets the unlimited dimension. Rejects fixed dimensions of length 0, because defining a
+ * dimension with length 0 makes it unlimited. */
+static int set_unlimited_dim(struct copy *c)
 {
     if (c->options.unlimited != NULL) {
         struct copy_dim *d = find_dim(c, c->options.unlimited);
@@ -75,7 +77,8 @@ static int settle_dims(struct copy *c)
         const struct copy_dim *d = &c->dims[i];
         if (!d->used || d->unlimited || d->count > 0) continue;
         util_message(COPY_TOOL, c->options.from, -1,
-                     "nothing is left of dimension '%s', which is to be a fixed one",
+                     "dimension '%s' would have length 0, which only the unlimited "
+                     "dimension can have",
                      d->name);
         return -1;
     }
@@ -103,7 +106,7 @@ static int get_var(struct copy *c, int varid, struct copy_var *v)
     return 0;
 }
 
-/* *wanted, of each variable, or NULL for all. */
+/* Sets wanted[varid] for each variable in the user's list. */
 static int select_vars(struct copy *c, int nvars, bool *wanted)
 {
     char *list = base_strdup(c->options.variables);
@@ -147,7 +150,7 @@ static int get_vars(struct copy *c)
     return status;
 }
 
-/* What is copied of a variable. */
+/* Computes which part of a variable to copy, and the size of that part. */
 static void measure(struct copy *c, struct copy_var *v)
 {
     v->total = 1;
@@ -163,8 +166,9 @@ static void measure(struct copy *c, struct copy_var *v)
     c->bytes += v->total * v->size;
 }
 
-/* Is all of a variable there, though not all of it may be wanted? A header alone is no
- * reason to write gigabytes of zeros. */
+/* Checks that a variable is complete in the source, even if only a part is copied. At
+ * most 1 GiB or the size of the file, whichever is larger, may be missing at its end: a
+ * file that consists of only a header must not make the tool write terabytes of zeros. */
 static int check_whole(const struct copy *c, const struct copy_var *v)
 {
     const int64_t most = c->size > 1 << 30 ? c->size : 1 << 30;
@@ -172,13 +176,14 @@ static int check_whole(const struct copy *c, const struct copy_var *v)
     for (int i = 0; i < v->ndims; i++)
         *(v->dimids[i] == c->unlimited ? &records : &piece) *=
             c->dims[v->dimids[i]].length;
-    return util_whole(COPY_TOOL, c->options.from, c->size, c->in, v->in, records, piece,
-                      most);
+    return util_check_complete(COPY_TOOL, c->options.from, c->size, c->in, v->in, records,
+                               piece, most);
 }
 
 int copy_plan(struct copy *c)
 {
-    if (get_dims(c) != 0 || cut_dims(c) != 0 || get_vars(c) != 0 || settle_dims(c) != 0)
+    if (get_dims(c) != 0 || cut_dims(c) != 0 || get_vars(c) != 0 ||
+        set_unlimited_dim(c) != 0)
         return -1;
     c->size = util_file_size(c->in, c->options.from);
     int status = 0;

@@ -1,4 +1,5 @@
-/* What the files of ncmpidiff share. */
+/* Shared declarations of ncmpidiff, which compares two datasets in parallel. The
+ * comparison itself is in ../cdfdiff/diff.h. */
 #ifndef NCMPIDIFF_H
 #define NCMPIDIFF_H
 
@@ -6,8 +7,9 @@
 
 #define NCMPIDIFF_TOOL "ncmpidiff"
 
-/* Makes *h of an open dataset: definitions and number of records, as its inquiries tell
- * them. The places in the file are not known. NC_NOERR, or an error with *h empty. */
+/* Fills *h with the definitions and the number of records of an open dataset, as the
+ * inquiry functions return them. File offsets are not set. Returns NC_NOERR, or an error
+ * with *h empty. */
 int ncmpidiff_header(int ncid, struct cdf_header *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* The model of a dataset's header, by way of the public inquiries. */
+/* Builds the model of a dataset's header by calling the public inquiry functions. */
 #include "ncmpidiff.h"
 
 #include "base_mem.h"
@@ -21,7 +21,8 @@ static int copy_dims(int ncid, struct cdf_header *h)
     return err;
 }
 
-/* Values come in the machine's order, and are kept in the file's. */
+/* The library returns values in host byte order, but the model stores them in the file's
+ * byte order. */
 static int copy_att(int ncid, int varid, const char *name, struct cdf_header *h)
 {
     nc_type type;

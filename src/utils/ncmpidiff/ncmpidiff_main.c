@@ -1,4 +1,6 @@
-/* ncmpidiff: compares two netCDF files, in parallel. */
+/* ncmpidiff compares two netCDF files in parallel. Each process opens both files
+ * collectively and compares its share of the pieces; then the results are merged on
+ * process 0, which prints them. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -13,7 +15,7 @@
 struct sides {
     int ncid[2];
     struct cdf_header header[2];
-    int64_t size[2]; /* of the files */
+    int64_t size[2]; /* sizes of the files in bytes */
 };
 
 static int complain(const char *path, int err)
@@ -42,7 +44,8 @@ static int read_piece(struct diff *d, int side, int varid, const struct util_pie
     return -1;
 }
 
-/* All processes come here, and find the same. */
+/* Checks that both files contain all values of a pair of variables. All processes call
+ * this and get the same result. */
 static int enter_pair(struct diff *d, const struct diff_pair *pair)
 {
     const struct sides *s = d->self;
@@ -51,15 +54,16 @@ static int enter_pair(struct diff *d, const struct diff_pair *pair)
     for (int i = 0; i < 2 && status == 0; i++) {
         const struct cdf_header *h = &s->header[i];
         const struct cdf_var *v = &h->vars[pair->varid[i]];
-        status = util_whole(NCMPIDIFF_TOOL, d->options.path[i], s->size[i], s->ncid[i],
-                            pair->varid[i], v->is_record ? h->numrecs : 1,
-                            v->nelems * cdf_type_size(v->type), UTIL_LACKING_MOST);
+        status =
+            util_check_complete(NCMPIDIFF_TOOL, d->options.path[i], s->size[i],
+                                s->ncid[i], pair->varid[i], v->is_record ? h->numrecs : 1,
+                                v->nelems * cdf_type_size(v->type), UTIL_LACKING_MOST);
     }
     util_mute(false);
     return status;
 }
 
-/* ---- what all know together ---- */
+/* ---- merging ---- */
 
 static bool agree(struct diff *d, bool stop)
 {
@@ -80,7 +84,8 @@ static void merge_results(void *from, void *to, int *n, MPI_Datatype *type)
         diff_merge(&a[i], &b[i]);
 }
 
-/* The first process gets the maps of all. It knows which variables have one. */
+/* Merges the maps of all processes on process 0, which chooses the variables that get
+ * maps. */
 static int merge_maps(struct diff *d)
 {
     int pairs[DIFF_MAPS], n = d->rank == 0 ? diff_map_choose(d, pairs) : 0;
@@ -99,7 +104,8 @@ static int merge_maps(struct diff *d)
     return 0;
 }
 
-/* The first process gets the results of all, and all learn of trouble. */
+/* Merges the results of all processes on process 0. If one process has failed, all return
+ * an error. */
 static int merge(struct diff *d, int status)
 {
     MPI_Datatype type;
@@ -124,7 +130,7 @@ static int open_side(struct sides *s, int side, const char *path, int rank)
 {
     int err = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &s->ncid[side]);
     if (err != NC_NOERR) return complain(path, err);
-    if (rank == 0) util_tell_left_out(NCMPIDIFF_TOOL, path, s->ncid[side]);
+    if (rank == 0) util_report_omitted(NCMPIDIFF_TOOL, path, s->ncid[side]);
     err = ncmpidiff_header(s->ncid[side], &s->header[side]);
     if (err == NC_NOERR) err = ncmpi_begin_indep_data(s->ncid[side]);
     if (err == NC_NOERR) return 0;

@@ -1,4 +1,7 @@
-/* What the files of ncmpidump share. */
+/* ncmpidump prints a dataset as CDL or JSON. dump_main.c parses the options,
+ * dump_select.c chooses the variables and recognizes times, dump_header.c prints the
+ * definitions, and dump_data.c prints the values. dump_json.c prints everything as JSON.
+ * This header contains the declarations that these files share. */
 #ifndef DUMP_H
 #define DUMP_H
 
@@ -14,67 +17,69 @@
 
 struct dump_options {
     bool header_only, coordinates_only;
-    const char *variables;           /* only these, as a list; NULL: all */
-    bool brief, full;                /* comments with the indices of rows, of values */
-    char language;                   /* whose indices: 'c' or 'f' */
-    int width;                       /* of lines of numbers */
-    const char *name;                /* of the dataset; NULL: the file's */
-    int float_digits, double_digits; /* 0: not given */
+    const char *variables; /* comma-separated names of variables to show; NULL for all */
+    bool brief, full; /* show comments with the indices of each row, or of each value */
+    char language;    /* language that determines the order of indices: 'c' or 'f' */
+    int width;        /* maximum length of a line of numbers, in characters */
+    const char *name; /* name of the dataset; NULL to use the file's name */
+    int float_digits, double_digits; /* significant digits; 0 for the default */
     bool kind, special, json;
-    char date_mark; /* between date and time; 0: numbers, no dates */
+    char date_mark; /* separator between date and time; 0 to show times as numbers */
 };
 
 struct dump {
     struct dump_options options;
     struct util_classic file;
     struct util_out out;
-    bool *wanted;      /* of each variable: are its data shown? */
-    int *bounds_owner; /* of each variable: the one whose bounds it holds, or -1 */
+    bool *wanted;      /* for each variable, whether its data are shown */
+    int *bounds_owner; /* for each variable, the variable whose bounds it contains, or -1
+                        */
 };
 
 /* ---- dump_select.c ---- */
 
-/* Fills wanted and bounds_owner. 0, or -1 after an error line. */
+/* Sets `wanted` and `bounds_owner`. Returns 0, or -1 after printing an error. */
 int dump_select(struct dump *d);
 
-/* Is the numeric variable a time, and counted from when? With bounds, also if it
- * holds the bounds of one. */
+/* Returns whether a numeric variable is a time, and sets *epoch if it is. If `bounds` is
+ * set, variables that contain the bounds of a time also count as times. */
 bool dump_is_time(const struct dump *d, int varid, bool bounds, struct dump_epoch *epoch);
 
 /* ---- dump_att.c ---- */
 
-/* One attribute; owner is its variable's name as CDL writes it, or "". epoch is its
- * variable's, if that is a time, else NULL. */
+/* Prints one attribute. `owner` is the name of its variable in CDL, or "" for a global
+ * attribute. `epoch` is the variable's epoch if the variable is a time, else NULL. */
 void dump_attribute(struct dump *d, const char *owner, const struct cdf_att *a,
                     const struct dump_epoch *epoch);
 
 /* ---- dump_header.c ---- */
 
-/* Everything up to the data. */
+/* Prints everything before the data section. */
 void dump_header(struct dump *d);
 
 /* ---- dump_special.c ---- */
 
-/* How a variable, or with NC_GLOBAL the dataset, is stored, as the attributes that ncdump
- * -s makes of it. */
+/* Prints the special attributes that ncdump -s shows, which describe the storage of a
+ * variable or, if `varid` is NC_GLOBAL, of the dataset. */
 void dump_special(struct dump *d, const char *owner, int varid);
 
 /* ---- dump_data.c ---- */
 
-/* The data of the variables wanted. 0, or -1 after an error line. */
+/* Prints the data of the chosen variables. Returns 0, or -1 after printing an error. */
 int dump_data(struct dump *d);
 
-/* How a variable's values are written, and with which dates: *epoch lives as long. */
+/* Sets the format of a variable's values. *epoch is used for dates and must outlive the
+ * format. */
 void dump_set_format(const struct dump *d, int varid, struct dump_format *f,
                      struct dump_epoch *epoch);
 
-/* Bytes of data that are shown, for progress; 0 if the text itself goes to a terminal,
- * where it shows how far it is. */
+/* Returns the number of bytes of data to print, for the progress line. Returns 0 if the
+ * output is a terminal, where the text itself shows the progress. */
 int64_t dump_bytes(const struct dump *d);
 
 /* ---- dump_json.c ---- */
 
-/* All of it. 0, or -1 after an error line. */
+/* Prints the dataset as JSON. Returns 0, or -1 after printing an error. */
 int dump_json(struct dump *d);
 
 #endif

@@ -1,4 +1,5 @@
-/* Attributes. */
+/* Prints attributes as CDL: numbers with the suffix of their type, and text as strings.
+ * Comments show the dates of numbers that are times. */
 #include "dump.h"
 #include "util_name.h"
 #include "dump_text.h"
@@ -8,7 +9,7 @@
 
 enum { CHUNK = 256 }; /* values decoded at a time */
 
-/* The numbers of an attribute, one after the other. */
+/* An attribute's numbers, decoded one chunk at a time. */
 struct numbers {
     struct dump_format format;
     const struct cdf_att *att;
@@ -37,12 +38,12 @@ static void put_numbers(struct dump *d, struct numbers *n)
     }
 }
 
-/* The dates of the numbers as a comment: up to two on the line, more on lines of their
- * own. */
+/* Prints a comment with the dates that the numbers represent: one or two dates on the
+ * same line, more on separate lines. */
 static void put_dates(struct dump *d, struct numbers *n, const struct dump_epoch *epoch)
 {
     static const char line_start[] = "\n\t\t  // ";
-    const int indent = 21; /* columns of line_start */
+    const int indent = 21; /* width of line_start in columns */
     int64_t count = n->att->nelems;
     bool own_lines = count > 2;
     int column = indent;

@@ -1,11 +1,12 @@
-/* The calendars: days to dates and back. Day 0 is 1 January of year 0 in each, but
- * that the Julian part of the standard calendar counts as the Gregorian part does. */
+/* Converts dates to day numbers and back in the calendars of the CF conventions. Day 0 is
+ * 1 January of year 0 in each calendar, except that the Julian part of the standard
+ * calendar continues the day numbers of its Gregorian part. */
 #include "dump_date.h"
 
 #include <strings.h>
 
-/* The first day of the Gregorian calendar, 1582-10-15, and by how much the Julian
- * calendar's own count of days is ahead of the Gregorian one's. */
+/* First day of the Gregorian calendar, 1582-10-15, and the difference between Julian and
+ * Gregorian day numbers. */
 enum { GREGORIAN_START = 578101, JULIAN_AHEAD = 2 };
 
 static const struct {
@@ -35,14 +36,14 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* Which rules hold on a date of the standard calendar. */
+/* Returns the calendar whose rules apply to a date of the standard calendar. */
 static enum dump_calendar rules_on(struct dump_date d)
 {
     int64_t number = (d.year * 12 + d.month) * 31 + d.day;
     return number < (1582 * 12 + 10) * 31 + 15 ? DUMP_JULIAN : DUMP_PROLEPTIC;
 }
 
-/* The day of 1 January; never of the standard calendar. */
+/* Returns the day number of 1 January. Must not be called for the standard calendar. */
 static int64_t year_start(enum dump_calendar calendar, int64_t y)
 {
     switch (calendar) {
@@ -88,7 +89,8 @@ struct dump_date dump_date_of(enum dump_calendar calendar, int64_t day)
         return dump_date_of(DUMP_JULIAN, day + JULIAN_AHEAD);
     }
     struct dump_date d = {.year = floor_div(day, 366), .month = 1};
-    /* The first guess is too small by a part in 60 at most; each round is nearer. */
+    /* The first guess is at most one part in 60 too small. Each iteration reduces the
+     * error. */
     for (int64_t behind; (behind = day - year_start(calendar, d.year + 1)) >= 0;)
         d.year += 1 + behind / 366;
     while (day < year_start(calendar, d.year))

@@ -1,4 +1,6 @@
-/* The data section. */
+/* Prints the data section: the variables in order, and each variable's values row by row.
+ * A row consists of the elements along the last dimension. Values are read and formatted
+ * in tiles. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,25 +15,25 @@
 #include "util_progress.h"
 
 enum {
-    TILE = 1 << 17,  /* elements at a time */
-    END_ROOM = 2,    /* columns kept free at the end of a line */
-    SHORT_TOKEN = 2, /* a token this short is never moved to the next line */
+    TILE = 1 << 17,  /* number of elements read at a time */
+    END_ROOM = 2,    /* columns left free at the end of a line */
+    SHORT_TOKEN = 2, /* tokens up to this length are never moved to the next line */
 };
 
-/* A variable being written. Its last dimension makes rows. */
+/* State of the variable that is being printed. Its last dimension forms the rows. */
 struct walk {
     struct dump *d;
     const struct cdf_var *var;
     char name[UTIL_NAME_SIZE];
-    int64_t total;  /* elements */
-    int64_t done;   /* elements written */
-    int64_t row;    /* elements of a row */
-    int64_t column; /* where the line being written has come to */
-    int64_t limit;  /* where it must end */
+    int64_t total;  /* number of elements */
+    int64_t done;   /* number of elements printed */
+    int64_t row;    /* elements per row */
+    int64_t column; /* current column of the output line */
+    int64_t limit;  /* maximum length of a line, in columns */
     struct dump_format format;
     struct dump_text text;
     bool in_row, braced;
-    int64_t bytes; /* of all variables, so far */
+    int64_t bytes; /* bytes printed so far, for all variables */
     struct util_progress progress;
     char external[TILE * 8];
     union dump_number values[TILE];
@@ -50,8 +52,8 @@ static void line_break(struct walk *w)
 
 /* ---- indices in comments ---- */
 
-/* The indices of an element, but for the last `skip` dimensions; in C's order counted
- * from 0, in Fortran's from 1. */
+/* Prints an element's indices, except for the last `skip` dimensions, either in C order
+ * starting at 0 or in Fortran order starting at 1. */
 static void put_indices(struct walk *w, int64_t element, int skip, char language)
 {
     struct util_out *out = &w->d->out;
@@ -73,7 +75,8 @@ static void put_indices(struct walk *w, int64_t element, int skip, char language
     }
 }
 
-/* Behind a value or a row of text: which element it is, or its last one. */
+/* Prints a comment with the indices of an element, after each value. For text, prints it
+ * only after each row, with the indices of the row's last element. */
 static void put_element_comment(struct walk *w, int64_t element)
 {
     util_out_print(&w->d->out, "  // %s", w->name);
@@ -85,7 +88,7 @@ static void put_element_comment(struct walk *w, int64_t element)
     line_break(w);
 }
 
-/* Before a row. */
+/* Prints a comment before a row, with the range of its indices. */
 static void put_row_comment(struct walk *w)
 {
     struct util_out *out = &w->d->out;
@@ -107,8 +110,9 @@ static void put_row_comment(struct walk *w)
 
 /* ---- rows ---- */
 
-/* What a dimension without limit holds is in braces, unless it is the first one: how many
- * of them begin, or end, with the row that does so at an element. */
+/* Returns the number of braces that open (or close) at an element that begins (or ends) a
+ * row. The elements of an unlimited dimension are enclosed in braces, unless it is the
+ * first dimension. */
 static int braces_at(const struct walk *w, int64_t element)
 {
     int64_t volume = 1;
@@ -140,7 +144,7 @@ static void begin_row(struct walk *w)
     if (w->d->options.brief) put_row_comment(w);
 }
 
-/* After the row's last element, which is also the variable's if all are done. */
+/* Ends a row after its last element. Ends the variable if all elements are done. */
 static void end_row(struct walk *w)
 {
     struct util_out *out = &w->d->out;
@@ -160,7 +164,7 @@ static void end_row(struct walk *w)
 
 /* ---- numbers ---- */
 
-/* One value; the text at `from` has room for two bytes more. */
+/* Prints one value. The text at `from` must have space for two more bytes. */
 static void put_token(struct walk *w, char *from, size_t length)
 {
     bool ends_row = (w->done + 1) % w->row == 0;
@@ -220,7 +224,7 @@ static const struct cdf_att *find_att(const struct dump *d, int varid, const cha
     return &d->file.header.vars[varid].atts.list[attid];
 }
 
-/* A variable of bytes has a fill value only if it says so. */
+/* A byte variable has a fill value only if it has the attribute _FillValue. */
 static void set_fill(const struct dump *d, int varid, struct dump_format *f)
 {
     const int type = d->file.header.vars[varid].type;
@@ -283,10 +287,11 @@ static int put_variable(struct walk *w, int varid)
     for (int i = 1; i < w->var->ndims; i++)
         w->braced |= util_is_limitless(&w->d->file, w->var->dimids[i]);
     util_out_print(&w->d->out, "\n %s =%s", w->name, rows ? "" : " ");
-    w->column = (int64_t)strlen(w->var->name) + 4; /* as ncdump counts it */
+    w->column = (int64_t)strlen(w->var->name) + 4; /* same computation as in ncdump */
 
     if (w->var->type == NC_CHAR) {
-        /* One string a row, whatever is in it: that is how ncgen reads it. */
+        /* Prints one string for each row, whatever it contains, because ncgen expects
+         * this. */
         w->text = (struct dump_text){.out = &w->d->out, .escape_high = true};
         return put_elements(w, put_text);
     }
@@ -317,7 +322,7 @@ int dump_data(struct dump *d)
     }
     w->d = d;
     w->in_row = false;
-    /* With a comment behind each value lines are not broken elsewhere. */
+    /* If a comment follows each value, lines are broken only after comments. */
     w->limit = d->options.full ? INT64_MAX : d->options.width - END_ROOM;
     w->bytes = 0;
     util_progress_start(&w->progress, DUMP_TOOL, dump_bytes(d));

@@ -1,4 +1,4 @@
-/* Units of time and the dates of values. */
+/* Parses units of time and prints values as dates. */
 #include "dump_date.h"
 
 #include <ctype.h>
@@ -10,10 +10,10 @@
 static const int64_t SECOND = 1000000;
 static const int64_t DAY = 86400 * (int64_t)1000000;
 
-/* Years farther from 0 than this are not shown as dates. */
+/* Dates whose year is farther from 0 than this are not printed. */
 static const int64_t MOST_YEARS = 10000000;
 
-/* Names of units; an s may follow each. */
+/* Names of units. A plural 's' is also accepted. */
 static const struct {
     const char *name;
     int months;
@@ -35,7 +35,7 @@ static const char *skip_spaces(const char *p)
     return p;
 }
 
-/* The end of the word that begins at p. */
+/* Returns the end of the word that starts at p. */
 static const char *word_end(const char *p)
 {
     while (isalpha((unsigned char)*p) || *p == '_' || *p == '@')
@@ -66,7 +66,7 @@ static bool is_since(const char *word, size_t length)
     return false;
 }
 
-/* Reads at most `most` digits; false if there is none. */
+/* Reads at most `most` digits. Returns false if there are none. */
 static bool parse_digits(const char **p, int most, int64_t *number)
 {
     int n = 0;
@@ -76,7 +76,7 @@ static bool parse_digits(const char **p, int most, int64_t *number)
     return n > 0;
 }
 
-/* YEAR[-MONTH[-DAY]], with '/' as well as '-', or YYYYMMDD. */
+/* Parses YEAR[-MONTH[-DAY]], with '/' or '-', or YYYYMMDD. */
 static bool parse_date(const char **p, struct dump_date *d)
 {
     int64_t sign = **p == '-' ? -1 : 1, year, month = 1, day = 1;
@@ -106,7 +106,8 @@ static bool date_exists(enum dump_calendar calendar, struct dump_date d)
     return d.day >= 1 && d.day <= dump_month_length(calendar, d.year, d.month);
 }
 
-/* HOUR[:MINUTE[:SECOND[.FRACTION]]], or nothing; what follows it is not looked at. */
+/* Parses HOUR[:MINUTE[:SECOND[.FRACTION]]] or an empty string. Ignores any text after the
+ * time. */
 static bool parse_time(const char *p, int64_t *time)
 {
     static const int64_t limits[] = {24, 60, 60};
@@ -139,8 +140,9 @@ bool dump_parse_units(const char *units, struct dump_epoch *e)
            parse_time(p, &e->time);
 }
 
-/* The value in units of `scale`, as an integer; false if it is not finite or too far
- * off for any year to be shown. Exact for every value whose fraction of a unit is. */
+/* Converts a value to an integer number of units of `scale`. Returns false if the value
+ * is not finite or too large for a date. The result is exact if the fraction of the value
+ * is a whole number of these units. */
 static bool scale_value(double value, int64_t scale, int64_t most, int64_t *result)
 {
     double whole = floor(value);
@@ -149,8 +151,9 @@ static bool scale_value(double value, int64_t scale, int64_t most, int64_t *resu
     return true;
 }
 
-/* Adds months: whole ones by the calendar, the day of the month kept where the new
- * month has it, and of what is left the same part of that month. */
+/* Adds a number of months to the epoch. Whole months follow the calendar; the day of the
+ * month is preserved if the new month has it, else it becomes the last day. The remaining
+ * fraction applies to the length of the new month. */
 static bool add_months(const struct dump_epoch *e, double value, struct dump_date *date,
                        int64_t *time)
 {

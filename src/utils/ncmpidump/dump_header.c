@@ -1,4 +1,4 @@
-/* Dimensions, variables and attributes. */
+/* Prints the definitions as CDL: dimensions, variables and attributes. */
 #include <string.h>
 
 #include "dump.h"
@@ -6,7 +6,8 @@
 #include "util_name.h"
 #include "util_type.h"
 
-/* The dataset's name: the file's, without folders and extension. */
+/* Prints the name of the dataset: by default the file's name without directories and
+ * extension. */
 static void put_dataset(struct dump *d)
 {
     char base[NC_MAX_NAME + 1], name[UTIL_NAME_SIZE];
@@ -42,8 +43,8 @@ static void put_dimensions(struct dump *d)
     }
 }
 
-/* Words that begin a section of CDL with a colon behind them: a variable of that name is
- * kept apart from the colon of its attributes. */
+/* Returns whether a name is a keyword that starts a CDL section if a colon follows it. If
+ * a variable has such a name, its attributes need a space before the colon. */
 static bool begins_section(const char *name)
 {
     static const char *const words[] = {"dimensions", "variables", "data", "types",

@@ -1,5 +1,5 @@
-/* A dataset as JSON, in the layout of NCO's ncks --json: dimensions, variables with
- * shape, type, attributes and data as nested arrays, global attributes. */
+/* Prints a dataset as JSON in the layout of NCO's ncks --json: dimensions, then variables
+ * with shape, type, attributes and data as nested arrays, then global attributes. */
 #include <math.h>
 #include <string.h>
 
@@ -13,17 +13,17 @@
 #include "util_read.h"
 #include "util_type.h"
 
-enum { ELEMENTS = 1 << 16 }; /* read at a time */
+enum { ELEMENTS = 1 << 16 }; /* number of elements read at a time */
 
-/* Data being written. The last dimension makes rows, a line each; text is one string a
- * row. */
+/* State of the variable whose data are being printed. The last dimension forms the rows,
+ * each on one line. Each row of text is one string. */
 struct writer {
     struct dump *d;
     struct util_json j;
     const struct cdf_var *var;
     struct dump_format format;
     int64_t total, done, row;
-    char *text; /* a row of it */
+    char *text; /* buffer for a row of text */
     int64_t bytes;
     struct util_progress progress;
     char external[ELEMENTS * 8];
@@ -32,7 +32,8 @@ struct writer {
 
 /* ---- values ---- */
 
-/* A number as JSON: null for a fill value, text for what JSON has not and for dates. */
+/* Writes a number as JSON: null for a fill value; a string for a date or for a value that
+ * JSON cannot represent, such as NaN. */
 static char *put_number(const struct dump_format *f, union dump_number v, char *p)
 {
     char *end = dump_put_value(f, v, p);
@@ -46,7 +47,8 @@ static char *put_number(const struct dump_format *f, union dump_number v, char *
     return p + length;
 }
 
-/* Room for text of so many bytes and a NUL. NULL after an error line. */
+/* Allocates space for `length` bytes of text and a NUL. Returns NULL after printing an
+ * error if out of memory. */
 static char *make_room(int64_t length)
 {
     char *room = base_malloc((size_t)length + 1);
@@ -54,7 +56,7 @@ static char *make_room(int64_t length)
     return room;
 }
 
-/* Text in a room; NULs at its end are no part of it. */
+/* Prints the text in `room` without trailing NULs. */
 static void put_string(struct util_json *j, const char *name, char *room, int64_t length)
 {
     room[length] = '\0';
@@ -131,8 +133,8 @@ static int64_t length_of(const struct writer *w, int dim)
     return dim == 0 && w->var->is_record ? w->d->file.header.numrecs : w->var->shape[dim];
 }
 
-/* Opens or closes the arrays, but for the innermost, that begin or end at this element.
- */
+/* Opens or closes the arrays that begin or end at this element, except for the innermost
+ * one. */
 static void bracket(struct writer *w, char which)
 {
     int64_t volume = w->row;
@@ -148,14 +150,15 @@ static void bracket(struct writer *w, char which)
             util_json_open(&w->j, w->done == 0 && i == 0 ? "data" : NULL, which);
 }
 
-/* The name of what begins with this element: of all the data, if it is the first of them
- * and nothing is open. */
+/* Returns the name of the value or array that starts at this element: "data" if no array
+ * is open, else NULL. */
 static const char *name_here(const struct writer *w)
 {
     return w->var->ndims < 2 ? "data" : NULL;
 }
 
-/* A variable of no or one dimension is a value or a row, a text always a string. */
+/* Prints numbers. A variable without dimensions is a single value, and one with one
+ * dimension is a single row. */
 static void put_numbers(struct writer *w, int64_t n)
 {
     struct util_out *out = &w->d->out;
@@ -191,7 +194,7 @@ static void put_text(struct writer *w, int64_t n)
     }
 }
 
-/* Reads all of a variable. 0, or -1 after an error line. */
+/* Reads and prints all values of a variable. Returns 0, or -1 after printing an error. */
 static int put_elements(struct writer *w)
 {
     struct util_reader reader;
@@ -226,7 +229,8 @@ static int put_data(struct writer *w, int varid)
         if (w->text == NULL) return -1;
     } else {
         dump_set_format(w->d, varid, &w->format, &epoch);
-        w->format.printf_format[0] = '\0'; /* what it makes need not be JSON */
+        w->format.printf_format[0] =
+            '\0'; /* the result of the format might not be valid JSON */
     }
     int status = put_elements(w);
     base_free(w->text);
@@ -234,7 +238,7 @@ static int put_data(struct writer *w, int varid)
     return status;
 }
 
-/* ---- all ---- */
+/* ---- the whole dataset ---- */
 
 static void put_dimensions(struct writer *w)
 {

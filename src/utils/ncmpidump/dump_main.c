@@ -1,4 +1,5 @@
-/* ncmpidump: a netCDF dataset as text (CDL). A serial program without MPI. */
+/* ncmpidump prints a netCDF dataset as text (CDL) or JSON. This file parses the command
+ * line and calls the other parts. The tool is a serial program and does not use MPI. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +15,19 @@
 #include "util_type.h"
 
 static const struct util_option options[] = {
-    {'c', NULL, NULL, "header, and data of the coordinate variables"},
-    {'h', NULL, NULL, "header only"},
-    {'v', NULL, "VAR,...", "header, and data of these variables"},
-    {'b', NULL, "c|f", "brief comments: the indices of each row, as C or Fortran count"},
-    {'f', NULL, "c|f", "full comments: the indices of each value"},
-    {'l', NULL, "LENGTH", "longest line of numbers, from 10 (80)"},
-    {'n', NULL, "NAME", "name of the dataset (the file's)"},
-    {'p', NULL, "N[,N]", "digits of float and of double values, 1 to 20 (7,15)"},
-    {'t', NULL, NULL, "times as dates: \"1970-01-01 12:30\""},
-    {'i', NULL, NULL, "times as dates with a T: \"1970-01-01T12:30\""},
+    {'c', NULL, NULL, "show the header and the data of coordinate variables"},
+    {'h', NULL, NULL, "show only the header"},
+    {'v', NULL, "VAR,...", "show the header and the data of these variables"},
+    {'b', NULL, "c|f", "brief comments: indices of each row, in C or Fortran order"},
+    {'f', NULL, "c|f", "full comments: indices of each value"},
+    {'l', NULL, "LENGTH", "maximum length of lines, at least 10 (80)"},
+    {'n', NULL, "NAME", "name of the dataset (the file's name)"},
+    {'p', NULL, "N[,N]", "digits of float and double values, 1 to 20 (7,15)"},
+    {'t', NULL, NULL, "show times as dates: \"1970-01-01 12:30\""},
+    {'i', NULL, NULL, "show times as ISO 8601 dates: \"1970-01-01T12:30\""},
     {'s', NULL, NULL,
-     "show as attributes how the file is stored: _Format, _ChunkSizes ..."},
-    {'k', NULL, NULL, "show only which kind of file it is"},
+     "show how the file is stored, as attributes: _Format, _ChunkSizes ..."},
+    {'k', NULL, NULL, "show only the format of the file"},
     {'j', "json", NULL, "write JSON, as ncks --json does"},
     {0},
 };
@@ -44,15 +45,16 @@ static const struct util_tool tool = {
                 "  ncmpidump -p 9,17 file.nc | ncmpigen -o copy.nc\n",
 };
 
-/* An argument that is not what the option takes. */
+/* Reports an invalid option argument. */
 static int refuse(int letter, const char *argument)
 {
-    util_message(DUMP_TOOL, NULL, -1, "-%c: '%s' is not what it takes", letter, argument);
+    util_message(DUMP_TOOL, NULL, -1, "-%c: invalid argument '%s'", letter, argument);
     util_usage(&tool);
     return -1;
 }
 
-/* A number from least to most at *text, which is set behind it. 0 if there is none. */
+/* Parses a number between `least` and `most`, and advances *text past it. Returns 0 if
+ * there is no such number. */
 static int parse_number(const char **text, int least, int most)
 {
     char *end;
@@ -82,7 +84,8 @@ static int parse_width(struct dump_options *o, const char *text)
     return o->width == 0 || *p != '\0' ? refuse('l', text) : 0;
 }
 
-/* "c..." or "f...", whatever its case; the last one given holds for both options. */
+/* Parses "c..." or "f...", ignoring case. The last language given applies to both
+ * options. */
 static int parse_language(struct dump_options *o, int letter, const char *text)
 {
     if (*text == '\0' || strchr("cCfF", *text) == NULL) return refuse(letter, text);
@@ -131,7 +134,7 @@ static int apply(struct dump_options *o, int letter, const char *argument)
     }
 }
 
-/* Sets *path. 0, or UTIL_WRONG or UTIL_ANSWERED. */
+/* Parses the command line and sets *path. Returns 0, UTIL_WRONG or UTIL_ANSWERED. */
 static int parse(struct dump_options *o, int argc, char **argv, const char **path)
 {
     const char *argument;
@@ -143,7 +146,7 @@ static int parse(struct dump_options *o, int argc, char **argv, const char **pat
     int first = util_first_operand();
     if (first != argc - 1) {
         util_message(DUMP_TOOL, NULL, -1, "%s",
-                     first == argc ? "which file?" : "one file at a time");
+                     first == argc ? "no file given" : "only one file can be given");
         util_usage(&tool);
         return UTIL_WRONG;
     }

@@ -1,4 +1,5 @@
-/* Which variables are shown, and which of them are times. */
+/* Chooses the variables whose data are shown, and finds the variables that are times or
+ * the bounds of times. */
 #include <string.h>
 
 #include "base_error.h"
@@ -7,13 +8,14 @@
 #include "util_message.h"
 #include "util_select.h"
 
-/* A 1-dimensional variable with its dimension's name. */
+/* Returns whether a variable is one-dimensional and has the name of its dimension. */
 static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
 {
     return v->ndims == 1 && strcmp(v->name, h->dims[v->dimids[0]].name) == 0;
 }
 
-/* A text attribute, up to its first NUL. False if there is none or it is a long one. */
+/* Copies a text attribute up to its first NUL. Returns false if there is no such
+ * attribute or it does not fit. */
 static bool text_of(const struct cdf_header *h, int varid, const char *name, char *text,
                     size_t size)
 {

@@ -1,12 +1,13 @@
-/* Special attributes: how data are stored. A file has none of these names. */
+/* Prints special attributes, which describe how data are stored: chunk sizes,
+ * compression, byte order, format. They are not stored in the file as attributes. */
 #include "dump.h"
 #include "nc4.h"
 #include "nc4_library.h"
 #include "pnetcdf_constants.h"
 #include "util_type.h"
 
-/* A function of netCDF-C that nc4_functions has not. False: there is none, or it fails.
- */
+/* Calls a function of netCDF-C that is not in nc4_functions. The result is false if the
+ * function does not exist or fails. */
 #define ASK(type, name, ...)                                                             \
     (nc4_find(name) != NULL &&                                                           \
      nc4_unlock((nc4_lock(), ((type *)nc4_find(name))(__VA_ARGS__))) == NC_NOERR)
@@ -15,7 +16,7 @@ typedef int ask_chunking(int ncid, int varid, int *storage, size_t *sizes);
 typedef int ask_deflate(int ncid, int varid, int *shuffle, int *deflate, int *level);
 typedef int ask_number(int ncid, int varid, int *number);
 
-enum { LITTLE = 1, BIG = 2 }; /* netCDF-C's numbers */
+enum { LITTLE = 1, BIG = 2 }; /* netCDF-C's constants */
 
 static void put_text(struct dump *d, const char *owner, const char *name,
                      const char *value)
@@ -66,7 +67,7 @@ static void put_variable(struct dump *d, const char *owner, const struct cdf_var
         put_text(d, owner, "_NoFill", "true");
 }
 
-/* netCDF-C shows these to a program that asks for them by name. */
+/* netCDF-C returns these attributes only if they are requested by name. */
 static void put_dataset(struct dump *d, int ncid)
 {
     static const char *const numbers[] = {"_SuperblockVersion", "_IsNetcdf4"};

@@ -1,4 +1,4 @@
-/* Escaping of characters. */
+/* Escapes characters in CDL strings. */
 #include "dump_text.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Numbers as CDL writes them. */
+/* Formats numbers as CDL, by the default format or a printf format. */
 #include "dump_value.h"
 
 #include <ctype.h>
@@ -37,7 +37,7 @@ void dump_format_init(struct dump_format *f, int type, int digits)
     };
 }
 
-/* The length of flags, width and precision, or -1 if one is too large. */
+/* Returns the length of flags, width and precision, or -1 if one of them is too large. */
 static int measure_field(const char *p)
 {
     const char *start = p;
@@ -49,8 +49,8 @@ static int measure_field(const char *p)
     return width > 2 || precision > 2 || p - start > 10 ? -1 : (int)(p - start);
 }
 
-/* The format may have one conversion, of numbers, and its own length modifiers are
- * replaced by the right one. */
+/* Accepts a format with exactly one numeric conversion, and replaces its length modifiers
+ * with the correct one. */
 bool dump_format_printf(struct dump_format *f, const char *format, size_t length)
 {
     char text[DUMP_FORMAT_SIZE];
@@ -139,7 +139,7 @@ static char *put_printf(const struct dump_format *f, union dump_number v, char *
 }
 #pragma GCC diagnostic pop
 
-/* A quoted date, or NULL if the value has none. */
+/* Writes a quoted date. Returns NULL if the value has no date. */
 static char *put_date(const struct dump_format *f, union dump_number v, char *p)
 {
     size_t n = dump_put_date(p + 1, f->epoch, real_of(f, v), f->date_mark);

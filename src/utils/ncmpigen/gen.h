@@ -1,5 +1,7 @@
-/* What the files of ncmpigen share. The text is read by cdl_read, as the library does;
- * its values come here as they are read. */
+/* ncmpigen turns CDL into a file, or into a program that creates the file. cdl_read,
+ * which the library also uses, parses the text and passes on the values as it reads them.
+ * gen_data.c gathers the values into pieces and passes these to a sink. This header
+ * contains the declarations that the files share. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -18,55 +20,57 @@
 struct gen;
 struct gen_reader;
 
-/* What becomes of the data: a file, or a program. Functions return 0, or -1 after an
- * error line. */
+/* A sink consumes the data: it writes a file or a program. Its functions return 0, or -1
+ * after printing an error. */
 struct gen_sink {
     enum { GEN_NOTHING, GEN_FILE, GEN_PROGRAM } makes;
-    int64_t most; /* elements of a piece */
+    int64_t most; /* maximum number of elements in a piece */
     int (*begin)(struct gen *g);
-    /* Values of a variable, as a file has them. */
+    /* Writes values of a variable, in the external representation. */
     int (*piece)(struct gen *g, int varid, const struct util_piece *p,
                  const void *values);
-    /* Elements from first up to end are fill values; whole records, of record variables.
-     */
+    /* Sets the elements from `first` up to `end` to the fill value. In record variables
+     * these elements make up whole records. */
     int (*fill)(struct gen *g, int varid, int64_t first, int64_t end);
     int (*end)(struct gen *g);
 };
 
 struct gen {
     const char *input;
-    const char *asked;          /* the output that was asked for, or NULL */
-    char name[NC_MAX_NAME + 4]; /* NAME.nc, of the dataset's name */
-    const char *dataset;        /* the file that is made, by us or by the program */
-    int format;                 /* 1, 2, 5; 0: what the text needs */
+    const char *output_path;    /* path given on the command line, or NULL */
+    char name[NC_MAX_NAME + 4]; /* NAME.nc, derived from the dataset's name */
+    const char *dataset; /* path of the dataset, created by the tool or by the generated
+                            program */
+    int format;          /* 1, 2 or 5; 0 for the first format that suffices */
     bool no_fill;
     const struct gen_sink *sink;
     const struct cdl_reader *reader;
     struct cdf_header header;
-    int64_t *written; /* elements of each variable */
+    int64_t *written; /* number of elements of each variable written so far */
     struct gen_reader *values;
-    struct util_out *out; /* of a program */
+    struct util_out *out; /* output of a sink that writes a program */
     struct util_progress progress;
-    int fd;       /* of what is written; -1 before the definitions have been read */
-    bool filling; /* a program: the values are written, what is left is fill values */
+    int text;     /* descriptor of the input */
+    int fd;       /* descriptor of the output; -1 before the definitions have been read */
+    bool filling; /* when writing a program: only fill values remain */
 };
 
 /* ---- gen_main.c ---- */
 
-/* Opens what is to be written, once the dataset's name is known. 0, or -1 after an error
- * line. */
+/* Opens the output once the dataset's name is known. Returns 0, or -1 after printing an
+ * error. */
 int gen_open(struct gen *g);
 
 /* ---- gen_data.c ---- */
 
-/* Something has been said already, and is not to be said again. */
-enum { GEN_SAID = 1 };
+/* Result of functions that have already printed the error, so their callers must not. */
+enum { GEN_REPORTED = 1 };
 
-/* Reads all the text and feeds the sink; `length` is what there is of it, or 0 where
- * nobody knows. 0, or -1 after an error line. */
+/* Reads the whole text and passes its contents to the sink. `length` is the length of the
+ * text in bytes, or 0 if unknown. Returns 0, or -1 after printing an error. */
 int gen_read(struct gen *g, const struct cdl_source *source, int64_t length);
 
-/* Says what base_error_set recorded. -1. */
+/* Prints the error that base_error_set recorded. Returns -1. */
 int gen_complain(int err);
 
 /* ---- the sinks ---- */

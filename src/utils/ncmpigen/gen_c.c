@@ -1,5 +1,5 @@
-/* A C program that makes the dataset. Its first process writes the values, piece by
- * piece; what has none gets them from the library's fill mode. */
+/* Writes a C program that creates the dataset. Process 0 of that program writes the
+ * values piece by piece. The library's fill mode supplies the remaining values. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct {
     [NC_UINT64] = {"NC_UINT64", "unsigned long long", "ulonglong"},
 };
 
-enum { LINE = 64 }; /* bytes of text on a line */
+enum { LINE = 64 }; /* bytes of text per line */
 
 /* ---- values ---- */
 
@@ -81,7 +81,7 @@ static void put_number(struct gen *g, int type, const char *external)
     }
 }
 
-/* The declaration of values[]. */
+/* Writes the declaration of values[]. */
 static void put_values(struct gen *g, int type, int64_t n, const char *external)
 {
     const int size = cdf_type_size(type);

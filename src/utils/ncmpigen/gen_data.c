@@ -1,5 +1,6 @@
-/* Values, as they come from the data section, are gathered in pieces. Functions return 0,
- * GEN_SAID after an error line, or an error of cdl_fail. */
+/* Gathers the values of the data section into pieces and passes them to the sink.
+ * Functions return 0, GEN_REPORTED if the error has been printed, or an error code from
+ * cdl_fail. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,19 +9,19 @@
 #include "gen.h"
 #include "util_message.h"
 
-enum { ROOM = 1 << 20 }; /* bytes of a piece */
+enum { ROOM = 1 << 20 }; /* size of a piece in bytes */
 
-/* The variable whose values are being read. */
+/* State of the variable whose values are being read. */
 struct gen_reader {
     struct gen *g;
     int varid;
     const struct cdf_var *v;
     int size;
-    int64_t most;    /* elements the variable may have */
-    int64_t *length; /* of its dimensions */
+    int64_t most;    /* maximum number of elements of the variable */
+    int64_t *length; /* lengths of its dimensions */
     struct util_piece piece;
-    int64_t used;   /* elements in the piece */
-    int64_t string; /* of the string that is being read */
+    int64_t used;   /* number of elements in the piece so far */
+    int64_t string; /* number of bytes read of the current string */
     struct cdl_place at;
     unsigned char fill[8];
     unsigned char *values;
@@ -48,14 +49,15 @@ static int put_piece(struct gen_reader *r)
 {
     if (r->used == 0) return 0;
     r->g->written[r->varid] = r->piece.first + r->piece.n;
-    if (r->g->sink->piece(r->g, r->varid, &r->piece, r->values) != 0) return GEN_SAID;
-    util_progress_at(&r->g->progress, cdl_taken(r->g->reader));
+    if (r->g->sink->piece(r->g, r->varid, &r->piece, r->values) != 0) return GEN_REPORTED;
+    util_progress_at(&r->g->progress, cdl_bytes_read(r->g->reader));
     next_piece(r, r->piece.first + r->piece.n);
     return 0;
 }
 
-/* Room for n elements at most, and at least one: *n of them, at *to. */
-static int room(struct gen_reader *r, int64_t *n, unsigned char **to)
+/* Reserves space for at least one and at most *n elements. Sets *n to the number reserved
+ * and *to to the space. */
+static int reserve_elements(struct gen_reader *r, int64_t *n, unsigned char **to)
 {
     if (r->used == r->piece.n) {
         int status = put_piece(r);
@@ -64,7 +66,7 @@ static int room(struct gen_reader *r, int64_t *n, unsigned char **to)
     int64_t at = r->piece.first + r->used;
     if (at >= r->most) {
         cdl_fail(r->g->reader, r->at, NC_EEDGE,
-                 "more values than variable '%.80s' has elements (%lld)", r->v->name,
+                 "variable '%.80s' has more values than elements (%lld)", r->v->name,
                  (long long)r->most);
         return NC_EEDGE;
     }
@@ -80,7 +82,7 @@ static int put_fill(struct gen_reader *r, int64_t n)
     while (n > 0) {
         int64_t part = n;
         unsigned char *to;
-        int status = room(r, &part, &to);
+        int status = reserve_elements(r, &part, &to);
         if (status != 0) return status;
         conv_fill(to, r->fill, r->size, (size_t)part);
         n -= part;
@@ -93,7 +95,7 @@ static int put_text(struct gen_reader *r, const char *bytes, int64_t n)
     while (n > 0) {
         int64_t part = n;
         unsigned char *to;
-        int status = room(r, &part, &to);
+        int status = reserve_elements(r, &part, &to);
         if (status != 0) return status;
         memcpy(to, bytes, (size_t)part);
         bytes += part;
@@ -102,7 +104,7 @@ static int put_text(struct gen_reader *r, const char *bytes, int64_t n)
     return 0;
 }
 
-/* The last piece goes on to its end, but not behind the last record begun. */
+/* Fills the rest of the last piece, but not beyond the last record that was begun. */
 static int finish(struct gen_reader *r)
 {
     const struct cdf_var *v = r->v;
@@ -116,7 +118,7 @@ static int finish(struct gen_reader *r)
     }
     int status = put_fill(r, end - have);
     if (status == 0) status = put_piece(r);
-    /* What is missing in the last record. */
+    /* number of elements in the last record if it is incomplete */
     int64_t rest = v->is_record && v->nelems > 0 ? end % v->nelems : 0;
     if (status != 0 || rest == 0) return status;
     status = put_fill(r, v->nelems - rest);
@@ -157,39 +159,40 @@ static int end_variable(void *to)
 
 /* ---- values ---- */
 
-static int take_number(void *to, struct cdl_place at, const struct cdl_number *n)
+static int add_number_value(void *to, struct cdl_place at, const struct cdl_number *n)
 {
     struct gen_reader *r = to;
     int64_t one = 1;
     unsigned char *x;
     r->at = at;
-    int status = room(r, &one, &x);
+    int status = reserve_elements(r, &one, &x);
     if (status != 0) return status;
     int err = cdl_number_put(n, r->v->type, x);
     if (err == NC_NOERR) return 0;
-    return cdl_fail(r->g->reader, at, err, "a value that variable '%.80s' cannot have",
+    return cdl_fail(r->g->reader, at, err, "invalid value for variable '%.80s'",
                     r->v->name);
 }
 
-static int take_fill(void *to, struct cdl_place at)
+static int add_fill_value(void *to, struct cdl_place at)
 {
     struct gen_reader *r = to;
     r->at = at;
     return put_fill(r, 1);
 }
 
-/* A string fills rows of the last dimension; those of one dimension follow each other. */
-static int take_string(void *to, struct cdl_place at)
+/* A string fills rows of the last dimension. The strings of a one-dimensional variable
+ * are concatenated. */
+static int begin_string(void *to, struct cdl_place at)
 {
     struct gen_reader *r = to;
     r->at = at;
     r->string = 0;
     if (r->v->type == NC_CHAR) return 0;
-    return cdl_fail(r->g->reader, at, NC_ECHAR, "text for variable '%.80s' of numbers",
-                    r->v->name);
+    return cdl_fail(r->g->reader, at, NC_ECHAR,
+                    "text for variable '%.80s', which is numeric", r->v->name);
 }
 
-static int take_part(void *to, const char *bytes, size_t n)
+static int add_string_bytes(void *to, const char *bytes, size_t n)
 {
     struct gen_reader *r = to;
     r->string += (int64_t)n;
@@ -205,7 +208,7 @@ static int end_string(void *to)
     return put_fill(r, n == 0 ? row : (row - n % row) % row);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole text ---- */
 
 static int begin(void *to, const struct cdl_reader *reader)
 {
@@ -215,10 +218,11 @@ static int begin(void *to, const struct cdl_reader *reader)
     g->written = base_calloc((size_t)g->header.nvars, sizeof *g->written);
     r->values = base_malloc(ROOM);
     if (g->written == NULL || r->values == NULL) return NC_ENOMEM;
-    return gen_open(g) == 0 && g->sink->begin(g) == 0 ? 0 : GEN_SAID;
+    return gen_open(g) == 0 && g->sink->begin(g) == 0 ? 0 : GEN_REPORTED;
 }
 
-/* As many records as the variable has that has most; the others are filled up. */
+/* All record variables get as many records as the longest one, so missing records are
+ * filled. */
 static int fill_rest(struct gen *g)
 {
     struct cdf_header *h = &g->header;
@@ -240,10 +244,10 @@ static int fill_rest(struct gen *g)
 static const struct cdl_sink sink = {
     .begin = begin,
     .variable = begin_variable,
-    .number = take_number,
-    .fill = take_fill,
-    .string = take_string,
-    .part = take_part,
+    .number = add_number_value,
+    .fill = add_fill_value,
+    .string = begin_string,
+    .part = add_string_bytes,
     .string_end = end_string,
     .variable_end = end_variable,
 };

@@ -1,4 +1,5 @@
-/* A file as the data become known; and nothing, where the text is only to be checked. */
+/* Two sinks: one writes the data to a file as they arrive, the other only checks the
+ * text. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "gen.h"
 #include "util_message.h"
 
-enum { FILLED = 1 << 16 }; /* elements at a time */
+enum { FILLED = 1 << 16 }; /* number of elements written at a time */
 
 static int write_at(struct gen *g, const void *bytes, size_t length, int64_t offset)
 {
@@ -26,7 +27,7 @@ static int write_at(struct gen *g, const void *bytes, size_t length, int64_t off
     return 0;
 }
 
-/* Elements that follow each other in the variable, record by record. */
+/* Writes consecutive elements of a variable, record by record. */
 static int write_elements(struct gen *g, int varid, int64_t first, int64_t n,
                           const char *values)
 {
@@ -70,8 +71,9 @@ static int fill(struct gen *g, int varid, int64_t first, int64_t end)
     return 0;
 }
 
-/* The length that the last variable's padding gives the file, and only then the header:
- * until then nobody can take it for a dataset and add to it. */
+/* Sets the length of the file, including the padding of the last variable, and then
+ * writes the header. Until the header exists, no program can mistake the file for a
+ * dataset and append to it. */
 static int end(struct gen *g)
 {
     const struct cdf_header *h = &g->header;
@@ -97,7 +99,7 @@ const struct gen_sink gen_file = {
     .end = end,
 };
 
-/* ---- nothing ---- */
+/* ---- only checking the text ---- */
 
 static int no_piece(struct gen *g, int varid, const struct util_piece *p,
                     const void *values)

@@ -1,6 +1,7 @@
-/* Fortran programs that make the dataset, in free form and in fixed form; see gen_c.c.
- * Both use nfmpi_ functions: those of module pnetcdf cannot make attributes of unsigned
- * types. Fortran has none: their values are put as those of a wider one. */
+/* Writes Fortran programs, in free or fixed form, that create the dataset (see gen_c.c).
+ * Both use the nfmpi_ functions, because the functions in module pnetcdf cannot create
+ * attributes of unsigned types. Fortran has no unsigned types, so unsigned values are put
+ * as values of a wider type. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +14,8 @@
 #include "util_number.h"
 
 static const struct {
-    const char *nf, *type, *suffix, *values; /* values: the array that holds them */
+    const char *nf, *type, *suffix,
+        *values; /* `values` is the name of the array that contains the values */
 } types[] = {
     [NC_BYTE] = {"nf_byte", "integer*1", "int1", "v1"},
     [NC_CHAR] = {"nf_char", "", "text", "text"},
@@ -30,10 +32,11 @@ static const struct {
 
 enum { LINE = 48, PIECE = 1024 };
 
-/* How a statement is broken up into lines: columns are full, so that text in quotes stays
- * what it is. */
+/* Describes how a statement is split into lines. A line is filled up to its last column,
+ * because trailing blanks would become part of quoted text. */
 static const struct form {
-    const char *first, *next, *more; /* in front of its lines; behind all but the last */
+    const char *first, *next, *more; /* prefix of the first line, prefix of the other
+                                      * lines, suffix of all lines but the last */
     int width;
 } fixed_form = {"      ", "     +", "", 66}, free_form = {"  ", "&", "&", 90};
 
@@ -42,7 +45,8 @@ static const struct form *form_of(const struct gen *g)
     return g->sink == &gen_f77 ? &fixed_form : &free_form;
 }
 
-/* The statement being made. The longest has a name, of which each byte may take 15. */
+/* The statement under construction. The longest statement contains a name, each byte of
+ * which may take 15 characters. */
 static struct {
     char text[16 * NC_MAX_NAME];
     int length;
@@ -72,8 +76,8 @@ static void end_statement(struct gen *g)
     statement.length = 0;
 }
 
-/* A whole statement. */
-#define SAY(...) (add(__VA_ARGS__), end_statement(g))
+/* Writes a whole statement. */
+#define PUT_STATEMENT(...) (add(__VA_ARGS__), end_statement(g))
 
 /* ---- values ---- */
 
@@ -82,7 +86,7 @@ static bool is_plain(unsigned char c)
     return c >= ' ' && c < 0x7f && c != '\'' && c != '\\' && c != '&' && c != '!';
 }
 
-/* A name or path as an expression. */
+/* Adds a name or path as a character expression. */
 static void add_string(const char *text)
 {
     add("'");
@@ -94,7 +98,8 @@ static void add_string(const char *text)
     add("'");
 }
 
-/* Assigns text, a line of plain bytes or one other byte at a time. */
+/* Writes statements that assign text: runs of plain characters, each at most one line
+ * long, and all other bytes one at a time. */
 static void put_text(struct gen *g, const char *text, int64_t n)
 {
     for (int64_t i = 0; i < n;) {
@@ -102,12 +107,12 @@ static void put_text(struct gen *g, const char *text, int64_t n)
         while (end < n && end - i < LINE && is_plain((unsigned char)text[end]))
             end++;
         if (end > i) {
-            SAY("text(%" PRId64 ":%" PRId64 ") = '%.*s'", i + 1, end, (int)(end - i),
-                text + i);
+            PUT_STATEMENT("text(%" PRId64 ":%" PRId64 ") = '%.*s'", i + 1, end,
+                          (int)(end - i), text + i);
             i = end;
         } else {
-            SAY("text(%" PRId64 ":%" PRId64 ") = char(%d)", i + 1, i + 1,
-                (unsigned char)text[i]);
+            PUT_STATEMENT("text(%" PRId64 ":%" PRId64 ") = char(%d)", i + 1, i + 1,
+                          (unsigned char)text[i]);
             i++;
         }
     }
@@ -133,7 +138,7 @@ static void add_real(int type, const char *external)
         type == NC_FLOAT ? 'e' : 'd', e == NULL ? "0" : e + 1);
 }
 
-/* False for a value that no integer of Fortran holds. */
+/* Adds a number. Returns false if no Fortran integer can represent it. */
 static bool add_number(int type, const char *external)
 {
     long long i;
@@ -149,7 +154,7 @@ static bool add_number(int type, const char *external)
     return true;
 }
 
-/* Statements that put the values into the array of their type. */
+/* Writes statements that assign the values to the array of their type. */
 static int put_values(struct gen *g, const char *name, int type, int64_t n,
                       const char *external)
 {
@@ -161,7 +166,8 @@ static int put_values(struct gen *g, const char *name, int type, int64_t n,
                 i + line < n ? i + line : n);
         if (!add_number(type, external + i * size))
             return gen_complain(base_error_set(
-                NC_ERANGE, "'%.80s' has a value that no integer of Fortran has", name));
+                NC_ERANGE, "'%.80s' has a value that no Fortran integer can represent",
+                name));
         add(i + 1 == n || i % line == line - 1 ? " /)" : ", ");
         if (i + 1 == n || i % line == line - 1) end_statement(g);
     }
@@ -175,11 +181,11 @@ static int put_atts(struct gen *g, int varid, const struct cdf_atts *atts)
     for (int i = 0; i < atts->count; i++) {
         const struct cdf_att *a = &atts->list[i];
         if (put_values(g, a->name, a->type, a->nelems, a->values) != 0) return -1;
-        SAY("n = %" PRId64, a->nelems);
+        PUT_STATEMENT("n = %" PRId64, a->nelems);
         add("call check(nfmpi_put_att_%s(ncid, %d, ", types[a->type].suffix, varid + 1);
         add_string(a->name);
         if (a->type != NC_CHAR) add(", %s", types[a->type].nf);
-        SAY(", n, %s))", types[a->type].values);
+        PUT_STATEMENT(", n, %s))", types[a->type].values);
     }
     return 0;
 }
@@ -188,14 +194,14 @@ static int put_var(struct gen *g, int varid)
 {
     const struct cdf_var *v = &g->header.vars[varid];
     for (int i = 0; i < v->ndims; i++)
-        SAY("dims(%d) = %d", v->ndims - i, v->dimids[i] + 1);
+        PUT_STATEMENT("dims(%d) = %d", v->ndims - i, v->dimids[i] + 1);
     add("call check(nfmpi_def_var(ncid, ");
     add_string(v->name);
-    SAY(", %s, %d, dims, id))", types[v->type].nf, v->ndims);
+    PUT_STATEMENT(", %s, %d, dims, id))", types[v->type].nf, v->ndims);
     return put_atts(g, varid, &v->atts);
 }
 
-/* The longest that the arrays have to be. */
+/* Returns `most` or the length of the longest attribute, whichever is larger. */
 static int64_t longest(const struct cdf_atts *atts, int64_t most)
 {
     for (int i = 0; i < atts->count; i++)
@@ -212,18 +218,19 @@ static void put_declarations(struct gen *g)
         most = longest(&h->vars[i].atts, most);
         if (h->vars[i].ndims > ndims) ndims = h->vars[i].ndims;
     }
-    SAY("program make_dataset");
-    SAY("implicit none");
-    SAY("include 'mpif.h'");
-    SAY("include 'pnetcdf.inc'");
-    SAY("integer :: ncid, id, rank, ierr");
-    SAY("integer(kind=MPI_OFFSET_KIND) :: n, r");
-    SAY("integer :: dims(%d)", ndims);
-    SAY("integer(kind=MPI_OFFSET_KIND) :: first(%d), count(%d)", ndims, ndims);
+    PUT_STATEMENT("program make_dataset");
+    PUT_STATEMENT("implicit none");
+    PUT_STATEMENT("include 'mpif.h'");
+    PUT_STATEMENT("include 'pnetcdf.inc'");
+    PUT_STATEMENT("integer :: ncid, id, rank, ierr");
+    PUT_STATEMENT("integer(kind=MPI_OFFSET_KIND) :: n, r");
+    PUT_STATEMENT("integer :: dims(%d)", ndims);
+    PUT_STATEMENT("integer(kind=MPI_OFFSET_KIND) :: first(%d), count(%d)", ndims, ndims);
     for (int type = NC_BYTE; type <= NC_INT64; type++)
         if (type != NC_CHAR && (type <= NC_DOUBLE || type == NC_INT64))
-            SAY("%s :: %s(%" PRId64 ")", types[type].type, types[type].values, most);
-    SAY("character(len=%" PRId64 ") :: text", most);
+            PUT_STATEMENT("%s :: %s(%" PRId64 ")", types[type].type, types[type].values,
+                          most);
+    PUT_STATEMENT("character(len=%" PRId64 ") :: text", most);
 }
 
 static int begin(struct gen *g)
@@ -233,23 +240,23 @@ static int begin(struct gen *g)
     const struct cdf_header *h = &g->header;
     statement.length = 0;
     put_declarations(g);
-    SAY("call MPI_Init(ierr)");
-    SAY("call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)");
+    PUT_STATEMENT("call MPI_Init(ierr)");
+    PUT_STATEMENT("call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)");
     add("call check(nfmpi_create(MPI_COMM_WORLD, ");
     add_string(g->dataset);
-    SAY(", ior(nf_clobber, %s), MPI_INFO_NULL, ncid))", modes[h->format]);
+    PUT_STATEMENT(", ior(nf_clobber, %s), MPI_INFO_NULL, ncid))", modes[h->format]);
     for (int i = 0; i < h->ndims; i++) {
-        SAY("n = %" PRId64, h->dims[i].length);
+        PUT_STATEMENT("n = %" PRId64, h->dims[i].length);
         add("call check(nfmpi_def_dim(ncid, ");
         add_string(h->dims[i].name);
-        SAY(", n, id))");
+        PUT_STATEMENT(", n, id))");
     }
     int status = put_atts(g, NC_GLOBAL, &h->gatts);
     for (int i = 0; i < h->nvars && status == 0; i++)
         status = put_var(g, i);
-    if (!g->no_fill) SAY("call check(nfmpi_set_fill(ncid, nf_fill, id))");
-    SAY("call check(nfmpi_enddef(ncid))");
-    SAY("call check(nfmpi_begin_indep_data(ncid))");
+    if (!g->no_fill) PUT_STATEMENT("call check(nfmpi_set_fill(ncid, nf_fill, id))");
+    PUT_STATEMENT("call check(nfmpi_enddef(ncid))");
+    PUT_STATEMENT("call check(nfmpi_begin_indep_data(ncid))");
     return status;
 }
 
@@ -260,18 +267,18 @@ static int piece(struct gen *g, int varid, const struct util_piece *p, const voi
     const struct cdf_var *v = &g->header.vars[varid];
     if (put_values(g, v->name, v->type, p->n, values) != 0) return -1;
     for (int i = 0; i < v->ndims; i++) {
-        SAY("first(%d) = %" PRId64, v->ndims - i, p->start[i] + 1);
-        SAY("count(%d) = %" PRId64, v->ndims - i, p->count[i]);
+        PUT_STATEMENT("first(%d) = %" PRId64, v->ndims - i, p->start[i] + 1);
+        PUT_STATEMENT("count(%d) = %" PRId64, v->ndims - i, p->count[i]);
     }
-    SAY("if (rank == 0) call check(nfmpi_put_var%s_%s(ncid, %d, %s%s))",
-        v->ndims == 0 ? "" : "a", types[v->type].suffix, varid + 1,
-        v->ndims == 0 ? "" : "first, count, ", types[v->type].values);
+    PUT_STATEMENT("if (rank == 0) call check(nfmpi_put_var%s_%s(ncid, %d, %s%s))",
+                  v->ndims == 0 ? "" : "a", types[v->type].suffix, varid + 1,
+                  v->ndims == 0 ? "" : "first, count, ", types[v->type].values);
     return 0;
 }
 
 static void end_pieces(struct gen *g)
 {
-    if (!g->filling) SAY("call check(nfmpi_end_indep_data(ncid))");
+    if (!g->filling) PUT_STATEMENT("call check(nfmpi_end_indep_data(ncid))");
     g->filling = true;
 }
 
@@ -280,28 +287,29 @@ static int fill(struct gen *g, int varid, int64_t first, int64_t last)
     const struct cdf_var *v = &g->header.vars[varid];
     end_pieces(g);
     if (!v->is_record) return 0;
-    SAY("do r = %" PRId64 ", %" PRId64, first / v->nelems + 1, last / v->nelems);
-    SAY("call check(nfmpi_fill_var_rec(ncid, %d, r))", varid + 1);
-    SAY("end do");
+    PUT_STATEMENT("do r = %" PRId64 ", %" PRId64, first / v->nelems + 1,
+                  last / v->nelems);
+    PUT_STATEMENT("call check(nfmpi_fill_var_rec(ncid, %d, r))", varid + 1);
+    PUT_STATEMENT("end do");
     return 0;
 }
 
 static int end(struct gen *g)
 {
     end_pieces(g);
-    SAY("call check(nfmpi_close(ncid))");
-    SAY("call MPI_Finalize(ierr)");
-    SAY("end program make_dataset");
+    PUT_STATEMENT("call check(nfmpi_close(ncid))");
+    PUT_STATEMENT("call MPI_Finalize(ierr)");
+    PUT_STATEMENT("end program make_dataset");
     util_out_text(g->out, "\n");
-    SAY("subroutine check(err)");
-    SAY("implicit none");
-    SAY("include 'mpif.h'");
-    SAY("include 'pnetcdf.inc'");
-    SAY("integer :: err, ierr");
-    SAY("if (err == nf_noerr) return");
-    SAY("print *, trim(nfmpi_strerror(err))");
-    SAY("call MPI_Abort(MPI_COMM_WORLD, 1, ierr)");
-    SAY("end subroutine check");
+    PUT_STATEMENT("subroutine check(err)");
+    PUT_STATEMENT("implicit none");
+    PUT_STATEMENT("include 'mpif.h'");
+    PUT_STATEMENT("include 'pnetcdf.inc'");
+    PUT_STATEMENT("integer :: err, ierr");
+    PUT_STATEMENT("if (err == nf_noerr) return");
+    PUT_STATEMENT("print *, trim(nfmpi_strerror(err))");
+    PUT_STATEMENT("call MPI_Abort(MPI_COMM_WORLD, 1, ierr)");
+    PUT_STATEMENT("end subroutine check");
     return 0;
 }
 

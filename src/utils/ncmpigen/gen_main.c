@@ -1,5 +1,6 @@
-/* ncmpigen: from CDL to a classic netCDF file, or to a program that makes it. A serial
- * program without MPI. */
+/* ncmpigen converts CDL to a classic netCDF file, or to a program that creates it. This
+ * file parses the command line and opens input and output. The tool is a serial program
+ * and does not use MPI. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,38 +10,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base_io.h"
 #include "gen.h"
 #include "util_message.h"
 #include "util_options.h"
 #include "util_type.h"
 
 static const struct util_option options[] = {
-    {'b', NULL, NULL, "make a file, NAME.nc of the dataset's name"},
-    {'o', NULL, "FILE", "make this file"},
-    {'l', NULL, "LANGUAGE", "write a program that makes it: c, f77 or f90 (b: make it)"},
-    {'c', NULL, NULL, "the same as -l c"},
-    {'f', NULL, NULL, "the same as -l f77"},
-    {'k', NULL, "FORMAT", "its format: 1, 2, 5 or a name (what the text needs)"},
-    {'v', NULL, "FORMAT", "the same"},
-    {'3', NULL, NULL, "the same as -k classic"},
-    {'6', NULL, NULL, "the same as -k 64-bit-offset"},
-    {'5', NULL, NULL, "the same as -k cdf5"},
-    {'x', "no-fill", NULL, "what has no value is not filled"},
+    {'b', NULL, NULL, "create a file named after the dataset, NAME.nc"},
+    {'o', NULL, "FILE", "create this file"},
+    {'l', NULL, "LANGUAGE",
+     "write a program that creates the file: c, f77 or f90 (b: create it)"},
+    {'c', NULL, NULL, "same as -l c"},
+    {'f', NULL, NULL, "same as -l f77"},
+    {'k', NULL, "FORMAT", "format: 1, 2, 5 or a name (the first one that is sufficient)"},
+    {'v', NULL, "FORMAT", "same as -k"},
+    {'3', NULL, NULL, "same as -k classic"},
+    {'6', NULL, NULL, "same as -k 64-bit-offset"},
+    {'5', NULL, NULL, "same as -k cdf5"},
+    {'x', "no-fill", NULL, "do not fill elements without a value"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = GEN_TOOL,
     .synopsis = "[-b] [-o FILE] [-l LANGUAGE] [-k FORMAT] [-x] [CDL]",
-    .about = "Makes a classic netCDF file of a text in CDL, or a program that makes it.\n"
-             "With no option that names an output the text is only checked.",
+    .about =
+        "Creates a classic netCDF file from CDL text, or a program that creates it.\n"
+        "Without an option that specifies an output, the text is only checked.",
     .options = options,
     .examples = "  ncmpigen text.cdl\n"
                 "  ncmpigen -k 5 -o text.nc text.cdl\n"
                 "  ncmpigen -l f90 -o make.f90 text.cdl\n",
 };
 
-/* Names as ncgen has them. */
+/* Language names that ncgen accepts. */
 static const struct {
     const char *name;
     const struct gen_sink *sink;
@@ -57,15 +61,16 @@ static const char *choose_language(struct gen *g, const char *name)
             g->sink = languages[i].sink;
             return NULL;
         }
-    return "-l: takes c, f77, f90 or b";
+    return "-l: must be c, f77, f90 or b";
 }
 
 static const char *choose_format(struct gen *g, const char *name)
 {
     g->format = util_format_of(name);
     if (g->format == UTIL_NC4 || g->format == UTIL_NC7)
-        return "-k: not netCDF-4; ncmpicopy -k nc4 makes such a file of a classic one";
-    return g->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5" : NULL;
+        return "-k: netCDF-4 is not supported; convert a classic file with ncmpicopy -k "
+               "nc4";
+    return g->format == 0 ? "-k: must be 1, 2, 5, classic, 64-bit-offset or cdf5" : NULL;
 }
 
 static const char *apply(struct gen *g, int letter, const char *argument)
@@ -74,7 +79,7 @@ static const char *apply(struct gen *g, int letter, const char *argument)
     case 'b':
         return choose_language(g, "b");
     case 'o':
-        g->asked = argument;
+        g->output_path = argument;
         return NULL;
     case 'c':
         return choose_language(g, "c");
@@ -102,28 +107,31 @@ static int parse(struct gen *g, int argc, char **argv)
         wrong = apply(g, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;
     int first = util_first_operand();
-    if (wrong == NULL && argc - first > 1) wrong = "one text at a time";
+    if (wrong == NULL && argc - first > 1) wrong = "only one CDL file can be given";
     if (first < argc) g->input = argv[first];
-    if (g->sink == NULL) g->sink = g->asked == NULL ? &gen_check : &gen_file;
+    if (g->sink == NULL) g->sink = g->output_path == NULL ? &gen_check : &gen_file;
     if (wrong == NULL) return 0;
     util_message(GEN_TOOL, NULL, -1, "%s", wrong);
     util_usage(&tool);
     return UTIL_WRONG;
 }
 
-/* The name behind the word netcdf, where it can be one of a file. */
+/* Derives the file's name from the dataset's name (the word after `netcdf`) if that is a
+ * valid file name. */
 static void name_dataset(struct gen *g)
 {
     const char *title = cdl_title(g->reader);
     bool plain = title[0] != '\0' && strchr(title, '/') == NULL;
     snprintf(g->name, sizeof g->name, "%s.nc", plain ? title : "unnamed");
-    g->dataset = g->sink->makes == GEN_FILE && g->asked != NULL ? g->asked : g->name;
+    g->dataset =
+        g->sink->makes == GEN_FILE && g->output_path != NULL ? g->output_path : g->name;
 }
 
-/* A program goes to the file that is named, or to standard output. */
+/* Returns the output path. A program is written to the file given on the command line, or
+ * to standard output. */
 static const char *path_of(const struct gen *g)
 {
-    return g->sink->makes == GEN_FILE ? g->dataset : g->asked;
+    return g->sink->makes == GEN_FILE ? g->dataset : g->output_path;
 }
 
 static int complain_of(const struct gen *g, int error)
@@ -134,15 +142,33 @@ static int complain_of(const struct gen *g, int error)
     return -1;
 }
 
+/* Opens the output and truncates it. Fails if the output is the file that is being
+ * read. */
+static int open_output(struct gen *g, const char *path)
+{
+    struct stat text, st;
+    g->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (g->fd < 0 || fstat(g->fd, &st) != 0) return complain_of(g, errno);
+    if (!S_ISREG(st.st_mode)) return 0;
+    if (fstat(g->text, &text) == 0 && base_same_file(&text, &st)) {
+        util_message(GEN_TOOL, path, -1, "the output file is the CDL input file");
+        (void)close(g->fd);
+        g->fd = -1; /* the caller must not remove the file */
+        return -1;
+    }
+    return ftruncate(g->fd, 0) == 0 ? 0 : complain_of(g, errno);
+}
+
 int gen_open(struct gen *g)
 {
     static struct util_out out;
     name_dataset(g);
     const char *path = path_of(g);
     if (g->sink->makes == GEN_NOTHING) return 0;
-    g->fd = path == NULL ? STDOUT_FILENO
-                         : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (g->fd < 0) return complain_of(g, errno);
+    if (path == NULL)
+        g->fd = STDOUT_FILENO;
+    else if (open_output(g, path) != 0)
+        return -1;
     if (g->sink->makes == GEN_PROGRAM) {
         util_out_init(&out, g->fd);
         g->out = &out;
@@ -150,7 +176,7 @@ int gen_open(struct gen *g)
     return 0;
 }
 
-/* A file that is not complete is removed. */
+/* Removes the output if it is incomplete. */
 static int finish(struct gen *g, int status)
 {
     struct stat st;
@@ -177,6 +203,7 @@ static int generate(struct gen *g)
             return -1;
         }
     }
+    g->text = source.fd;
     bool sized = fstat(source.fd, &st) == 0 && S_ISREG(st.st_mode);
     int status = finish(g, gen_read(g, &source, sized ? st.st_size : 0));
     if (named) close(source.fd);

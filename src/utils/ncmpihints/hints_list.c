@@ -1,22 +1,22 @@
-/* The hints that there are. */
+/* Prints the library's hints as text, JSON or a Markdown table. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base_hints_table.h"
-#include "hints.h"
+#include "hints_table.h"
+#include "hints_tool.h"
 #include "util_message.h"
 
 static const struct group {
     const char *word, *title;
 } groups[] = {
-    [BASE_HINTS_MAIN] = {"main", "Hints"},
-    [BASE_HINTS_BURST] = {"burst", "Hints of the burst buffer"},
-    [BASE_HINTS_STAGE] = {"stage", "Hints of staged reads"},
-    [BASE_HINTS_UNUSED] = {"unused", "Taken, without effect"},
+    [HINTS_GROUP_MAIN] = {"main", "Hints"},
+    [HINTS_GROUP_BURST] = {"burst", "Hints for the burst buffer"},
+    [HINTS_GROUP_STAGE] = {"stage", "Hints for staged reads"},
+    [HINTS_GROUP_UNUSED] = {"unused", "Accepted without effect"},
 };
 enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 88 };
 
-/* Text between margins, without Markdown's backquotes. */
+/* Prints text between margins, without Markdown's backquotes. */
 static void fill(struct util_out *out, int margin, const char *text)
 {
     int column = 0;
@@ -39,20 +39,20 @@ static void fill(struct util_out *out, int margin, const char *text)
     util_out_text(out, "\n");
 }
 
-static void show(struct util_out *out, const struct base_hint *t)
+static void show(struct util_out *out, const struct hints_row *t)
 {
     char line[400];
     bool none = *t->without == '\0';
     util_out_print(out, "  %s\n", t->key);
     snprintf(line, sizeof line, "%s%s%s", t->values,
-             none ? "" : "; without it: ", t->without);
+             none ? "" : "; default: ", t->without);
     fill(out, 6, line);
     fill(out, 6, t->what);
 }
 
 static void list_json(struct util_json *j)
 {
-    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++) {
+    for (const struct hints_row *t = hints_table; t->key != NULL; t++) {
         util_json_open(j, NULL, '{');
         util_json_text(j, "hint", t->key);
         util_json_text(j, "group", groups[t->group].word);
@@ -71,24 +71,25 @@ void hints_list(struct util_out *out, struct util_json *j)
     }
     for (int g = 0; g < GROUPS; g++) {
         util_out_print(out, "%s%s\n\n", g == 0 ? "" : "\n", groups[g].title);
-        for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
+        for (const struct hints_row *t = hints_table; t->key != NULL; t++)
             if ((int)t->group == g) show(out, t);
     }
 }
 
-int hints_table(const char *group, struct util_out *out)
+int hints_print_table(const char *group, struct util_out *out)
 {
     int g = 0;
     while (g < GROUPS && strcmp(groups[g].word, group) != 0)
         g++;
     if (g == GROUPS) {
-        util_message(HINTS_TOOL, NULL, -1, "no group '%s'; there are main, burst, unused",
+        util_message(HINTS_TOOL, NULL, -1,
+                     "no group '%s'; the groups are main, burst, stage and unused",
                      group);
         return -1;
     }
-    util_out_text(out,
-                  "| hint | values | without it | what it does |\n|---|---|---|---|\n");
-    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
+    util_out_text(out, "| hint | values | default | meaning |\n"
+                       "|---|---|---|---|\n");
+    for (const struct hints_row *t = hints_table; t->key != NULL; t++)
         if ((int)t->group == g)
             util_out_print(out, "| `%s` | %s |%s%s | %s |\n", t->key, t->values,
                            *t->without == '\0' ? "" : " ", t->without, t->what);

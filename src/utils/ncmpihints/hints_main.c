@@ -1,29 +1,30 @@
-/* ncmpihints: what hints there are, what is in a file of them, and what a dataset gets. A
- * serial program without MPI. */
+/* ncmpihints lists the library's hints, checks hints files, and shows which hints apply
+ * to a dataset. This file parses the command line. The tool is a serial program and does
+ * not use MPI. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "hints.h"
+#include "hints_tool.h"
 #include "util_message.h"
 #include "util_options.h"
 
 static const struct util_option options[] = {
-    {'l', "list", NULL, "list the hints that there are, with their meaning"},
-    {'m', "markdown", "GROUP", "list those of main, burst or unused as a table"},
-    {'p', "path", "PATH", "show what the dataset of that path gets, and from where"},
-    {'j', "json", NULL, "write JSON: with -l, -p and to check files"},
-    {'t', "template", NULL, "write a file to begin with"},
+    {'l', "list", NULL, "list all hints and their meaning"},
+    {'m', "markdown", "GROUP",
+     "print the hints of main, burst, stage or unused as a table"},
+    {'p', "path", "PATH", "show the hints for the dataset PATH, and their sources"},
+    {'j', "json", NULL, "write JSON: for -l, for -p and when checking files"},
+    {'t', "template", NULL, "write a template of a hints file"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = HINTS_TOOL,
     .synopsis = "[-j] -l | -m GROUP | -t | [-j] -p PATH [FILE] | [-j] FILE...",
-    .about = "Checks files of hints, which the environment variable PNETCDF_HINTS_FILE "
-             "names,\n"
-             "and tells what hints there are. Without a FILE, -p takes the one that "
-             "PNETCDF_HINTS_FILE names.",
+    .about = "Checks hints files, which PNETCDF_HINTS_FILE refers to, and describes all "
+             "hints.\n"
+             "Without FILE, -p uses the one in PNETCDF_HINTS_FILE.",
     .options = options,
     .examples = "  ncmpihints -t >hints.json\n"
                 "  ncmpihints hints.json\n"
@@ -31,7 +32,7 @@ static const struct util_tool tool = {
 };
 
 /* Exit statuses. */
-enum { HINTS_GOOD, HINTS_PASSED_OVER, HINTS_TROUBLE };
+enum { HINTS_GOOD, HINTS_IGNORED, HINTS_TROUBLE };
 
 static const char template_text[] =
     "{\n"
@@ -59,8 +60,8 @@ static int wrong_usage(void)
     return -1;
 }
 
-/* What was asked for with this letter, and its argument; 0: to check files. -1, or 1 for
- * a file that has something that is passed over. */
+/* Performs the action that an option letter selects; letter 0 checks files. Returns 0, or
+ * 1 if something in a file is ignored, or -1 on error. */
 static int answer(int letter, const char *argument, int n, char **files,
                   struct util_out *out, struct util_json *j)
 {
@@ -69,7 +70,7 @@ static int answer(int letter, const char *argument, int n, char **files,
     if (n > most && letter != 0) return wrong_usage();
     if (n == 0 && letter == 0) return wrong_usage();
     if (letter == 'l') hints_list(out, j);
-    if (letter == 'm') return hints_table(argument, out);
+    if (letter == 'm') return hints_print_table(argument, out);
     if (letter == 't') util_out_text(out, template_text);
     if (letter == 'p')
         return hints_of_path(file == NULL || *file == '\0' ? NULL : file, argument, out,
@@ -81,7 +82,8 @@ static int answer(int letter, const char *argument, int n, char **files,
     return status;
 }
 
-/* As answer, in an array; half of one after an error is none. */
+/* Same as `answer`, but encloses the output in a JSON array. Discards an incomplete array
+ * after an error. */
 static int answer_json(int letter, const char *argument, int n, char **files,
                        struct util_out *out)
 {
@@ -122,5 +124,5 @@ int main(int argc, char **argv)
         util_message(HINTS_TOOL, NULL, -1, "standard output: %s", strerror(error));
         status = -1;
     }
-    return status < 0 ? HINTS_TROUBLE : status == 0 ? HINTS_GOOD : HINTS_PASSED_OVER;
+    return status < 0 ? HINTS_TROUBLE : status == 0 ? HINTS_GOOD : HINTS_IGNORED;
 }

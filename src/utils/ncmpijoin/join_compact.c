@@ -1,5 +1,6 @@
-/* --compact: each subfile is written anew beside itself, and takes its own place when it
- * is whole and on the device. A kill leaves the old one, or the new one. */
+/* Implements --compact. Each subfile is rewritten to a new file beside it. Once the new
+ * file is complete and on the device, it replaces the subfile. So after a kill, either
+ * the old or the new file exists under the subfile's name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,15 +31,15 @@ static int tell_error(int err)
     return complain(NULL, base_error_detail(err));
 }
 
-/* A subfile on its way to another one. */
+/* A subfile being compacted. */
 struct compact {
-    char path[PATH_MAX]; /* its own; links have been followed */
-    char *beside;        /* the new one's, until that has this name */
+    char path[PATH_MAX]; /* path of the subfile, with symbolic links resolved */
+    char *beside;        /* path of the new file until it is renamed */
     int from, to;
 };
 
-/* Nobody else has a file of that name, as this program has the dataset to itself: it was
- * left by one that was killed. */
+/* Creates the new file. The lease excludes other programs, so an existing file of that
+ * name must have been left by a killed program. */
 static int make_file(struct compact *x)
 {
     if (unlink(x->beside) != 0 && errno != ENOENT)
@@ -58,7 +59,7 @@ static int fill_file(struct join *j, struct compact *x, int number, int64_t *sav
 static int give_name(const struct join *j, const struct compact *x)
 {
     if (!util_blob_is_unchanged(&j->in))
-        return complain(j->options.from, "it was changed while it was read");
+        return complain(j->options.from, "it was changed while it was being read");
     if (rename(x->beside, x->path) != 0) return complain(x->path, strerror(errno));
     return tell_error(base_sync_directory(x->path));
 }
@@ -92,11 +93,12 @@ static int compact_one(struct join *j, int number, int64_t *saved)
 int join_can_compact(const struct join *j)
 {
     if (!util_blob_has_frames(&j->in))
-        return complain(j->options.from,
-                        "its values are not in frames: there is nothing to take back");
+        return complain(
+            j->options.from,
+            "its values are not stored in frames, so there is no space to reclaim");
     if (!base_can_sum())
-        return complain(NULL, "this program was built without checksums: it cannot write "
-                              "what has them");
+        return complain(NULL, "this program was built without checksums, so it cannot "
+                              "write a dataset that has them");
     for (int i = 0; i < util_blob_count(&j->in); i++)
         if (access(util_blob_path(&j->in, i), F_OK) != 0)
             return complain(util_blob_path(&j->in, i), "this subfile is missing");

@@ -1,21 +1,25 @@
-/* This program has the dataset to itself while it joins it: nobody opens it for writing,
- * or joins it, too. */
+/* Prevents other programs from changing the dataset during a join, and removes it.
+ *
+ * ncmpijoin acquires the lease on the dataset (blob_lease.h) before it reads anything,
+ * because definitions read earlier might be outdated. While it has the lease, no other
+ * program can open the dataset for writing, join it or remove it. If the dataset is
+ * read-only, ncmpijoin checks after opening and at the end that it was not changed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base_lock.h"
+#include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
+#include "driver.h"
 #include "join.h"
 #include "util_blob.h"
 #include "util_message.h"
-
-static const enum base_lock_place places[] = {BASE_LOCK_LAYOUT, BASE_LOCK_PARTS};
-enum { PLACES = sizeof places / sizeof places[0] };
 
 static int complain(const struct join *j, const char *what)
 {
@@ -23,28 +27,14 @@ static int complain(const struct join *j, const char *what)
     return -1;
 }
 
-static int tell_busy(const struct join *j)
+static int report_error(int err)
 {
-    char who[UTIL_BLOB_WHO], line[UTIL_BLOB_WHO + 40];
-    if (util_blob_is_joined(&j->in, who)) {
-        snprintf(line, sizeof line, "it is being made one file by %s", who);
-        return complain(j, line);
-    }
-    return complain(j, "another program has it open for writing, or joins it");
+    if (err == NC_NOERR) return 0;
+    util_message(JOIN_TOOL, NULL, -1, "%s", base_error_detail(err));
+    return -1;
 }
 
-/* A reader can only look whether somebody has a lock. */
-static bool is_busy(const struct join *j)
-{
-    char who[UTIL_BLOB_WHO];
-    bool busy = util_blob_is_joined(&j->in, who); /* where there are no locks */
-    for (int i = 0; i < PLACES && !busy; i++)
-        busy = j->reads_only ? base_lock_busy(j->lock, places[i])
-                             : base_lock_try(j->lock, places[i], true) == BASE_BUSY;
-    return busy;
-}
-
-/* Of the library's own join (nc_blob_join), if that was killed. */
+/* Removes what a killed join by the library (hint nc_blob_join) left behind. */
 static void remove_leftover(const struct join *j)
 {
     char known[PATH_MAX];
@@ -54,7 +44,8 @@ static void remove_leftover(const struct join *j)
     base_free(path);
 }
 
-/* What may lack values is joined, as it can be read, but not removed. */
+/* Checks whether the dataset may lack values. If so, it is joined as far as it can be
+ * read, but not removed. */
 static int look_at_age(const struct join *j)
 {
     const char *behind = util_blob_behind(&j->in);
@@ -62,31 +53,72 @@ static int look_at_age(const struct join *j)
     if (behind != NULL && j->options.check) return -1;
     if (util_blob_is_complete(&j->in)) return 0;
     if (j->options.compact)
-        return complain(j, "the program that wrote to it last did not close it: open it "
-                           "for writing, and close it first");
+        return complain(j, "the last program that wrote to it did not close it: open it "
+                           "for writing and close it first");
     if (!j->options.remove) return 0;
-    return complain(j, "the program that wrote to it last did not close it: join it "
-                       "without --remove, and look at what comes of it");
+    return complain(j, "the last program that wrote to it did not close it: join it "
+                       "without --remove and check the result");
 }
 
 int join_hold(struct join *j)
 {
-    if (j->in.base == 0) return 0; /* another library's: there are no locks */
-    j->lock = open(j->options.from, O_RDWR | O_CLOEXEC);
-    j->reads_only = j->lock < 0;
-    if (j->reads_only && (j->options.remove || j->options.compact))
-        return complain(j, strerror(errno));
-    if (j->reads_only) j->lock = open(j->options.from, O_RDONLY | O_CLOEXEC);
-    if (j->lock < 0) return complain(j, strerror(errno));
-    if (is_busy(j)) return tell_busy(j);
-    if (!j->reads_only) remove_leftover(j);
+    const struct join_options *o = &j->options;
+    const enum cdf_purpose purpose = o->compact ? CDF_COMPACTS : CDF_JOINS;
+    unsigned char first[8];
+    int err = NC_NOERR, fd = open(o->from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int64_t n = fd < 0 ? -1 : base_read_some(fd, 0, first, sizeof first);
+    /* Another library's dataset has no lease. If the file is not a dataset at all,
+     * opening it later reports the error. */
+    if (n > 0 && cdf_is_superblock(first, (size_t)n)) {
+        err = blob_lease_acquire(o->from, fd, purpose, false, &j->lease);
+        bool reads_only = err == NC_EACCESS && !o->remove && !o->compact;
+        if (reads_only) err = blob_lease_look(o->from);
+    }
+    if (fd >= 0) (void)close(fd);
+    return report_error(err);
+}
+
+int join_begin(struct join *j)
+{
+    if (j->in.base == 0) return 0;
+    if (j->lease != NULL) remove_leftover(j);
     return join_is_held(j) == 0 ? look_at_age(j) : -1;
 }
 
 int join_is_held(const struct join *j)
 {
-    if (j->lock >= 0 && is_busy(j)) return tell_busy(j);
+    int err = NC_NOERR;
+    if (j->lease != NULL)
+        err = blob_lease_check(j->lease);
+    else if (j->in.base != 0)
+        err = blob_lease_look(j->options.from);
+    if (err != NC_NOERR) return report_error(err);
     return util_blob_is_unchanged(&j->in)
                ? 0
-               : complain(j, "it was changed while it was read");
+               : complain(j, "it was changed while it was being read");
+}
+
+int join_remove(struct join *j)
+{
+    char known[PATH_MAX];
+    const char *from = j->options.from;
+    struct stat st;
+    /* A dataset without a master has no file of this name, so the file is OUT, or one
+     * that another program has created. */
+    if (j->in.stands_in && lstat(from, &st) == 0)
+        return complain(j,
+                        "a file of this name was created during the join: the subfiles "
+                        "were not removed");
+    /* If it is a symbolic link, removes the link last. */
+    int err =
+        driver_delete(realpath(from, known) == NULL ? from : known, MPI_INFO_NULL, true);
+    if (err == NC_NOERR && unlink(from) != 0 && errno != ENOENT)
+        err = base_error_system(NC_EFILE, "removing", from);
+    return report_error(err);
+}
+
+void join_release(struct join *j)
+{
+    (void)blob_lease_release(j->lease, NULL, true);
+    j->lease = NULL;
 }

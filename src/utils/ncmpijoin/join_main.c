@@ -1,13 +1,12 @@
-/* ncmpijoin: makes one file of a dataset whose values are in subfiles, in parallel. */
-#include <errno.h>
-#include <fcntl.h>
+/* ncmpijoin: joins a dataset whose values are in subfiles into a single file, in
+ * parallel, or compacts its subfiles.
+ *
+ * Steps of a join: acquire the lease, open the dataset, verify checksums (--check), join
+ * it and compare the result (--check), remove the dataset (--remove). After each step all
+ * processes agree on the result. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base_error.h"
-#include "base_mem.h"
 #include "base_sum.h"
 #include "join.h"
 #include "util_blob.h"
@@ -20,16 +19,17 @@ static const struct util_option options[] = {
     {'f', "force", NULL, "overwrite OUT if it exists"},
     {'c', "check", NULL, "read OUT again and compare it with the dataset"},
     {'r', "remove", NULL, "check, and then remove NAME and its subfiles"},
-    {COMPACT, "compact", NULL, "write subfiles anew, without what was put again"},
-    {'v', "verbose", NULL, "say what was done"},
+    {COMPACT, "compact", NULL, "rewrite subfiles without overwritten values"},
+    {'v', "verbose", NULL, "report what was done"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = JOIN_TOOL,
     .synopsis = "[-f] [-c] [-r] [-v] NAME OUT | --compact [-v] NAME",
-    .about = "Makes one ordinary netCDF file of a dataset whose values are in subfiles\n"
-             "(NAME, NAME.0000, NAME.0001 ...), or makes its subfiles shorter.",
+    .about =
+        "Joins a dataset whose values are in subfiles (NAME, NAME.0000 ...) into one\n"
+        "ordinary netCDF file, or compacts its subfiles.",
     .options = options,
     .examples = "  ncmpijoin run.nc whole.nc\n"
                 "  mpiexec -n 4 ncmpijoin --remove run.nc whole.nc\n"
@@ -66,9 +66,10 @@ static int parse(struct join_options *o, int argc, char **argv)
     if (letter != UTIL_END) return letter;
     int first = util_first_operand();
     if (first != argc - (o->compact ? 1 : 2) || (o->compact && (o->force || o->check))) {
-        util_message(JOIN_TOOL, NULL, -1,
-                     o->compact ? "--compact takes one dataset, and -v alone"
-                                : "which dataset, to which file?");
+        util_message(
+            JOIN_TOOL, NULL, -1,
+            o->compact ? "--compact takes one dataset and allows no other option than -v"
+                       : "a dataset and an output file are required");
         util_usage(&tool);
         return UTIL_WRONG;
     }
@@ -86,7 +87,7 @@ int join_agree_all(int status)
     return bad ? -1 : 0;
 }
 
-/* What the first process found is so for all. */
+/* Returns the first process's status on all processes. */
 static int first_says_all(int status)
 {
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -100,16 +101,19 @@ static void say(const struct join *j, const char *path, const char *what)
 
 /* ---- steps ---- */
 
-/* The first process looks at the dataset before the others do, who meet the same. */
+/* Acquires the lease and opens the dataset. Process 0 goes first: if it fails, the other
+ * processes do not try, because they would only print the same errors. */
 static int open_dataset_all(struct join *j, bool *opened)
 {
     int status = 0;
     *opened = false;
-    if (j->rank == 0) status = util_classic_open(&j->in, JOIN_TOOL, j->options.from);
+    if (j->rank == 0) status = join_hold(j);
+    if (j->rank == 0 && status == 0)
+        status = util_classic_open(&j->in, JOIN_TOOL, j->options.from);
     *opened = j->rank == 0 && status == 0;
     if (*opened && util_blob_count(&j->in) == 0) {
         util_message(JOIN_TOOL, j->options.from, -1,
-                     "an ordinary file: there is nothing to join");
+                     "it is an ordinary file: there is nothing to join");
         status = -1;
     }
     if (first_says_all(status) != 0) return -1;
@@ -120,24 +124,13 @@ static int open_dataset_all(struct join *j, bool *opened)
     return join_agree_all(status);
 }
 
-static int reserve_all(struct join *j)
-{
-    int64_t whole = cdf_file_size(&j->in.header);
-    j->size = j->in.size > whole ? j->in.size : whole;
-    j->bytes = base_malloc(JOIN_PIECE);
-    j->others = base_malloc(JOIN_PIECE);
-    bool lacks = j->bytes == NULL || j->others == NULL;
-    if (lacks) util_message(JOIN_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
-    return join_agree_all(lacks);
-}
-
 static void report_sum(void *to, const char *path, const char *reason)
 {
     (void)to;
     util_message(JOIN_TOOL, path, -1, "%s", reason);
 }
 
-/* Each process compares a share of the blobs with their checksums. */
+/* Verifies the checksums of blobs. Each process verifies a share. */
 static int check_sums_all(struct join *j)
 {
     struct util_blob_sums sums;
@@ -149,64 +142,26 @@ static int check_sums_all(struct join *j)
     int64_t own[2] = {sums.right, sums.none}, all[2] = {0, 0};
     MPI_Reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     char words[128];
-    snprintf(words, sizeof words, "%lld checksums hold; %lld blobs have none",
+    snprintf(words, sizeof words, "%lld checksums are correct; %lld blobs have none",
              (long long)all[0], (long long)all[1]);
     say(j, j->options.from,
-        base_can_sum() ? words : "checksums were not compared: built without them");
+        base_can_sum() ? words
+                       : "checksums were not verified: this program was built without "
+                         "checksum support");
     return join_agree_all(status);
-}
-
-static int create_all(struct join *j)
-{
-    int status = first_says_all(j->rank == 0 ? join_create(j) : 0);
-    MPI_Bcast(j->temporary, sizeof j->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return status;
-}
-
-static int open_out_all(struct join *j)
-{
-    j->out = open(j->temporary, O_RDWR | O_CLOEXEC);
-    if (j->out < 0) util_message(JOIN_TOOL, j->temporary, -1, "%s", strerror(errno));
-    return join_agree_all(j->out < 0);
-}
-
-static int close_out_all(struct join *j, int status)
-{
-    if (j->out >= 0 && close(j->out) != 0 && status == 0) {
-        util_message(JOIN_TOOL, j->temporary, -1, "%s", strerror(errno));
-        status = -1;
-    }
-    j->out = -1;
-    return join_agree_all(status);
-}
-
-static int fill_out_all(struct join *j)
-{
-    int status = open_out_all(j);
-    if (status == 0) status = join_agree_all(join_write(j));
-    if (status == 0 && j->options.check) status = join_compare(j);
-    util_progress_end(&j->progress);
-    return close_out_all(j, status);
 }
 
 static int join_all(struct join *j)
 {
     const struct join_options *o = &j->options;
-    int status = reserve_all(j);
-    if (status == 0) status = first_says_all(j->rank == 0 ? join_hold(j) : 0);
+    int status = first_says_all(j->rank == 0 ? join_begin(j) : 0);
     if (status == 0 && o->check) status = check_sums_all(j);
-    if (status == 0) status = create_all(j);
-    if (status == 0) status = fill_out_all(j);
-    if (status == 0) status = first_says_all(j->rank == 0 ? join_is_held(j) : 0);
-    if (status == 0) status = first_says_all(j->rank == 0 ? join_rename(j) : 0);
+    if (status == 0) status = join_file_all(j);
     if (status == 0) say(j, o->to, o->check ? "written and checked" : "written");
     if (status == 0 && o->remove) {
         status = first_says_all(j->rank == 0 ? join_remove(j) : 0);
-        if (status == 0) say(j, o->from, "removed, and its subfiles");
+        if (status == 0) say(j, o->from, "removed, with its subfiles");
     }
-    if (j->rank == 0) join_give_up(j);
-    base_free(j->bytes);
-    base_free(j->others);
     return status;
 }
 
@@ -215,10 +170,10 @@ static int compact_all(struct join *j)
     int64_t own = 0, all = 0;
     char words[64];
     int status = first_says_all(j->rank == 0 ? join_can_compact(j) : 0);
-    if (status == 0) status = first_says_all(j->rank == 0 ? join_hold(j) : 0);
+    if (status == 0) status = first_says_all(j->rank == 0 ? join_begin(j) : 0);
     if (status == 0) status = join_agree_all(join_compact(j, &own));
     MPI_Reduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    snprintf(words, sizeof words, "%lld bytes taken back", (long long)all);
+    snprintf(words, sizeof words, "%lld bytes reclaimed", (long long)all);
     if (status == 0) say(j, j->options.from, words);
     return status;
 }
@@ -229,13 +184,14 @@ static int run_all(struct join *j)
     util_mute(false);
     int status = open_dataset_all(j, &opened);
     if (status == 0) status = j->options.compact ? compact_all(j) : join_all(j);
+    if (j->rank == 0) join_release(j);
     if (opened) util_classic_close(&j->in);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    static struct join j = {.out = -1, .made = -1, .lock = -1};
+    static struct join j;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j.nprocs);

@@ -1,4 +1,4 @@
-/* ncmpilog: the parts of the tool. */
+/* Internals shared by the files of ncmpilog. */
 #ifndef LOG_H
 #define LOG_H
 
@@ -12,41 +12,49 @@
 #define LOG_TOOL "ncmpilog"
 
 struct log_options {
-    const char *dataset; /* -d; NULL: as the logs say */
-    bool force;          /* -f: whatever file it is now */
-    bool keep_going;     /* -k: replay what there is */
-    bool remove;         /* -r: the logs, once they are replayed */
-    bool quiet;          /* -q: no progress */
-    bool json;           /* -j */
+    const char *dataset; /* -d: dataset; NULL to use the one named in the logs */
+    bool force; /* -f: replay even if the dataset is not the file named in the logs */
+    bool keep_going; /* -k: replay all intact entries */
+    bool remove;     /* -r: remove replayed logs */
+    bool quiet;      /* -q: print no progress */
+    bool json;       /* -j */
 };
 
-/* The metadata logs that were named, or lie in directories that were: sorted, the same on
- * every process. */
+/* The metadata logs that are named on the command line, or are in directories named
+ * there. The list is sorted, and the same on every process. */
 struct log_list {
     char **paths;
     int n;
 };
 
-/* log_find.c. Complains of what it cannot read; *status is then 2, and
- * 1 where values are left without their entries. Returns how many there are, or -1.
- * Collective: the list is process 0's. */
+/* ---- log_find.c ---- */
+
+/* Lists the logs. Sets *status to 2 after reporting a log that it cannot read, or to 1 if
+ * a file of values lacks its metadata log. Returns the number of logs, or -1 on error.
+ * Collective: process 0 searches. */
 int log_find_all(char **operands, int n, struct log_list *list, int *status);
 void log_free(struct log_list *list);
 
-/* Where text goes; j: NULL, or JSON in place of lines. */
+/* Destination of the output: JSON to j if it is not NULL, otherwise lines of text to
+ * `out`. */
 struct log_out {
     struct util_out *out;
     struct util_json *j;
 };
 
-/* log_show.c: text of one log. The status: 0, or 1 if something is wrong with it. */
+/* ---- log_show.c ---- */
+
+/* Each function writes its output about one log, and returns a status: 0, or 1 if
+ * something is wrong with the log. */
 int log_show(const char *path, const struct log_out *to);
 int log_verify(const char *path, const struct log_out *to);
 int log_print(const char *path, const struct log_out *to);
-/* Tells of the processes whose logs are not among these. Status. */
+/* Reports the processes whose logs are not in the list. Returns the status. */
 int log_missing(const struct log_list *list, const struct log_out *to);
 
-/* log_replay.c. Collective. Status. */
+/* ---- log_replay.c ---- */
+
+/* Replays the logs into their datasets. Returns the status. Collective. */
 int log_replay(const struct log_list *list, const struct log_options *o);
 
 #endif

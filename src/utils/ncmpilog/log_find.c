@@ -1,4 +1,5 @@
-/* Which logs there are. */
+/* Finds the logs: process 0 expands the operands, reports those that it cannot use, and
+ * sends the sorted list to the others. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -34,13 +35,15 @@ static bool is_log(const char *name)
     return n > 5 && strcmp(name + n - 5, ".meta") == 0;
 }
 
-/* Values whose entries are gone: nobody knows where they belong. */
-static int tell_left(const char *dir, const char *name)
+/* Reports a file of values that cannot be replayed because its metadata log is
+ * missing. */
+static int report_lost_values(const char *dir, const char *name)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (burst_left(path, false) != BURST_LEFT_VALUES) return 0;
-    util_message(LOG_TOOL, path, -1, "its metadata log is gone: it cannot be replayed");
+    if (burst_orphans(path, false) != BURST_LEFT_VALUES) return 0;
+    util_message(LOG_TOOL, path, -1,
+                 "its metadata log is missing, so it cannot be replayed");
     return 1;
 }
 
@@ -53,7 +56,7 @@ static int add_directory(struct log_list *list, const char *dir, int *status)
     while (rc == 0 && (entry = readdir(d)) != NULL)
         if (is_log(entry->d_name))
             rc = add_path(list, dir, entry->d_name);
-        else if (tell_left(dir, entry->d_name) && *status == 0)
+        else if (report_lost_values(dir, entry->d_name) && *status == 0)
             *status = 1;
     closedir(d);
     return rc;
@@ -79,7 +82,8 @@ static void find_logs(char **operands, int n, struct log_list *list, int *status
     if (list->n > 1) qsort(list->paths, (size_t)list->n, sizeof(char *), by_name);
 }
 
-/* Process 0's list on all: others may come and go in the directory meanwhile. */
+/* Sends process 0's list to all processes. The others do not search the directories,
+ * which may have changed in the meantime. */
 static int share_all(struct log_list *list, int rank)
 {
     int n = list->n, failed = 0;

@@ -1,4 +1,7 @@
-/* ncmpilog: lists, verifies, prints and replays the logs of the burst buffer. */
+/* ncmpilog lists, verifies, prints and replays the logs of the burst buffer.
+ *
+ * To list, verify or print them, each process handles a contiguous part of the sorted
+ * logs, and process 0 prints the texts in order. Replay is collective (log_replay.c). */
 #include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -10,11 +13,12 @@
 #include "util_options.h"
 
 static const struct util_option options[] = {
-    {'d', "dataset", "FILE", "replay to this dataset, not to the one the logs name"},
-    {'f', "force", NULL, "... though it is another file than that"},
-    {'k', "keep-going", NULL, "replay what there is, though some of it is lost"},
-    {'r', "remove", NULL, "remove the logs that were replayed"},
-    {'q', "quiet", NULL, "no progress"},
+    {'d', "dataset", "FILE", "replay to FILE instead of the dataset named in the logs"},
+    {'f', "force", NULL,
+     "replay to FILE even if it is not the dataset named in the logs"},
+    {'k', "keep-going", NULL, "replay as much as possible if part of the logs is lost"},
+    {'r', "remove", NULL, "remove the logs after replaying them"},
+    {'q', "quiet", NULL, "do not show progress"},
     {'j', "json", NULL, "list, verify, print: write JSON"},
     {0, NULL, NULL, NULL},
 };
@@ -24,8 +28,7 @@ static const struct util_tool tool = {
     .synopsis = "list|verify|print|replay [OPTION...] LOG.meta|DIRECTORY...",
     .about =
         "Lists the logs of the burst buffer, verifies them, prints their entries, or\n"
-        "brings what they hold to their datasets. Start it on as many processes as you\n"
-        "like.",
+        "replays them to their datasets. Run it with any number of processes.",
     .options = options,
     .examples = "  ncmpilog list logs\n"
                 "  ncmpilog verify logs && mpiexec -n 4 ncmpilog replay -r logs\n",
@@ -48,7 +51,7 @@ static int parse(int argc, char **argv, struct log_options *o)
     return -1;
 }
 
-/* All of it to standard output; 0, or 2 after an error line. */
+/* Writes text to standard output. Returns 0, or 2 after printing an error. */
 static int print(const char *text, size_t length)
 {
     errno = 0;
@@ -57,7 +60,7 @@ static int print(const char *text, size_t length)
     return 2;
 }
 
-/* Texts of all processes, one after the other, out of the first. */
+/* Prints the texts from all processes on process 0, in rank order. */
 static int print_all(const char *text, size_t length, int rank, int nprocs)
 {
     int mine = (int)length, *lengths = NULL, *places = NULL;
@@ -81,8 +84,8 @@ static int print_all(const char *text, size_t length, int rank, int nprocs)
     return status;
 }
 
-/* JSON is an array of all processes' objects: the first opens it, the last closes it, and
- * each knows whether something stands before its own. */
+/* Starts this process's part of the JSON array. The first process opens the array, and
+ * the last one closes it; `before` is set if an object precedes this part. */
 static void start_json(struct util_json *j, struct util_out *out, int rank, bool before)
 {
     util_json_start(j, out);
@@ -94,7 +97,8 @@ static void start_json(struct util_json *j, struct util_out *out, int rank, bool
     j->comma = before;
 }
 
-/* Each process takes logs that stand together, so that the text is in order. */
+/* Handles this process's part of the logs and prints the result. The parts are
+ * contiguous, so that the text is in order. */
 static int for_each(const struct log_list *list,
                     int (*each)(const char *, const struct log_out *), bool missing,
                     bool json)

@@ -1,19 +1,23 @@
-/* Replaying: the logs of one dataset after another, by all processes together. */
+/* Replays logs, one dataset after another, with all processes together.
+ *
+ * Process 0 reads the name of the dataset from each log. Then, for each dataset, every
+ * process opens its share of the logs, and all processes open the dataset, drain the logs
+ * and, with -r, remove them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base_error.h"
 #include "base_lock.h"
 #include "base_mem.h"
+#include "base_number.h"
 #include "base_path.h"
 #include "burst.h"
 #include "log.h"
 #include "node.h"
 #include "util_message.h"
 
-/* ---- which logs are of which dataset ---- */
+/* ---- assigning logs to datasets ---- */
 
 static const char *dataset_in(struct burst_reader *r)
 {
@@ -21,7 +25,8 @@ static const char *dataset_in(struct burst_reader *r)
     return h->path[0] != '\0' ? h->path : h->basename;
 }
 
-/* The dataset a log is for; NULL and *err if the log cannot be read, or is gone. */
+/* Returns the path of the dataset that a log belongs to. If the log cannot be read,
+ * returns NULL and sets *err. */
 static const char *dataset_of(const char *path, const struct log_options *o, char *name,
                               int *err)
 {
@@ -34,10 +39,11 @@ static const char *dataset_of(const char *path, const struct log_options *o, cha
     return name;
 }
 
-/* Process 0 has read all names before the first log is replayed: logs go with that. */
+/* The logs, grouped by dataset. The plan is complete before the first log is replayed,
+ * because replaying may remove logs. */
 struct plan {
-    char **datasets; /* process 0: of each log; NULL: it could not be read */
-    int *first;      /* of each log: the first one of the same dataset; -1: unknown */
+    char **datasets; /* on process 0: dataset of each log; NULL if unreadable */
+    int *first;      /* for each log: index of the dataset's first log; -1 if unknown */
 };
 
 static void free_plan(const struct log_list *list, struct plan *p)
@@ -48,7 +54,7 @@ static void free_plan(const struct log_list *list, struct plan *p)
     base_free(p->first);
 }
 
-/* Process 0: log i. False: no memory. */
+/* Adds log i to the plan. Called by process 0. Returns false if out of memory. */
 static bool plan_log(const struct log_list *list, const struct log_options *o, int i,
                      struct plan *p, int *status)
 {
@@ -68,7 +74,7 @@ static bool plan_log(const struct log_list *list, const struct log_options *o, i
     return p->datasets[i] != NULL;
 }
 
-/* 0: go on. Collective. */
+/* Makes the plan. Returns 0 on success. Collective. */
 static int make_plan_all(const struct log_list *list, const struct log_options *o,
                          struct plan *p, int *status)
 {
@@ -87,7 +93,7 @@ static int make_plan_all(const struct log_list *list, const struct log_options *
 
 /* ---- one dataset ---- */
 
-/* What this process has opened. */
+/* Logs that this process has opened. */
 struct log_share {
     struct burst_reader **logs;
     int n;
@@ -100,15 +106,17 @@ static void show_progress(const struct burst *b, int64_t done, int64_t all)
                 done, all, done == all ? "\n" : "");
 }
 
-/* A log that could not be read when the plan was made may be of any dataset: one that
- * still cannot be is in the way of each, and one that can by now says whose it is. */
+/* Returns whether a log is for this dataset. A log that was unreadable when the plan was
+ * made could belong to any dataset. If it is still unreadable, it prevents the replay of
+ * every dataset. Otherwise it now names its dataset. */
 static bool is_of(struct burst_reader *r, const struct log_options *o, int first,
                   const char *dataset)
 {
     return o->dataset != NULL || first >= 0 || strcmp(dataset_in(r), dataset) == 0;
 }
 
-/* This process's share of the logs of dataset `of`, opened. */
+/* Opens this process's share of the logs of one dataset. `of` is the index of the
+ * dataset's first log. */
 static int open_share(const struct log_list *list, const struct log_options *o,
                       const int *first, int of, const struct dataset *ds,
                       struct log_share *share)
@@ -130,29 +138,29 @@ static int open_share(const struct log_list *list, const struct log_options *o,
     return err;
 }
 
-/* Nobody else may have the dataset open for writing: process 0 sees to that, by the lock
- * that each such opening shares. One that is about to be closed is waited for. */
+/* Locks the dataset against other writers: process 0 acquires the lock that every program
+ * holds while it has the dataset open for writing. If another program holds the lock,
+ * retries for two seconds, because that program may be about to close the dataset. */
 static int claim(const struct burst *b)
 {
-    static const struct timespec moment = {0, 50000000};
     enum { TRIES = 40 };
-    if (b->base.ds->rank != 0 || b->file.fd < 0) return NC_NOERR;
+    if (b->base.ds->rank != 0 || b->file.handle.fd < 0) return NC_NOERR;
     for (int i = 0; i < TRIES; i++) {
-        if (base_lock_try(b->file.fd, BASE_LOCK_LAYOUT, true) != BASE_BUSY)
+        if (base_lock_try(b->file.handle.fd, BASE_LOCK_LAYOUT, true) != BASE_BUSY)
             return NC_NOERR;
-        nanosleep(&moment, NULL);
+        base_sleep_us(50000);
     }
     return base_error_set(NC_EFILE,
-                          "%s is open for writing by another program: its logs can be "
-                          "replayed when that has closed it",
-                          b->path);
+                          "%s is open for writing by another program; replay its logs "
+                          "when that program has closed it",
+                          b->file.path);
 }
 
-/* What there is to know before it is opened. */
+/* Initializes the fields that must be set before the dataset is opened. */
 static int start_dataset(struct dataset *ds, const char *dataset)
 {
     MPI_Info info;
-    struct base_hints_file none = {.name = NULL};
+    struct hints_file none = {.name = NULL};
     memset(ds, 0, sizeof *ds);
     unsetenv("PNETCDF_HINTS");
     ds->comm = MPI_COMM_WORLD;
@@ -160,14 +168,16 @@ static int start_dataset(struct dataset *ds, const char *dataset)
     MPI_Comm_rank(ds->comm, &ds->rank);
     MPI_Comm_size(ds->comm, &ds->nprocs);
     ds->writable = true;
+    ds->violations = base_violations();
     ds->path = base_strdup(dataset);
-    ds->full = base_path_absolute(dataset);
+    ds->full_path = base_path_absolute(dataset);
     ds->node = node_new();
     cdf_init(&ds->header, 1);
     int mpi = MPI_Info_create(&info);
-    if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL || ds->node == NULL)
+    if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full_path == NULL ||
+        ds->node == NULL)
         return NC_ENOMEM;
-    int err = base_hints_read(&ds->hints, info, false, ds->full, &none, &ds->info);
+    int err = hints_read(&ds->hints, info, false, ds->full_path, &none, &ds->info);
     MPI_Info_free(&info);
     return err;
 }
@@ -175,22 +185,22 @@ static int start_dataset(struct dataset *ds, const char *dataset)
 static int replay_all(struct burst *b, const struct log_options *o,
                       struct log_share *share)
 {
-    b->by_hand = true;
-    b->any_file = o->force;
-    b->any_log = o->keep_going;
-    b->progress = o->quiet ? NULL : show_progress;
-    int err = burst_share_words_all(b->base.ds, claim(b));
+    b->recover.by_hand = true;
+    b->recover.any_file = o->force;
+    b->recover.any_log = o->keep_going;
+    b->drain.progress = o->quiet ? NULL : show_progress;
+    int err = burst_share_error_all(b->base.ds, claim(b));
     if (err == NC_NOERR)
         err =
-            burst_share_words_all(b->base.ds, burst_replay_all(b, share->logs, share->n));
+            burst_share_error_all(b->base.ds, burst_replay_all(b, share->logs, share->n));
     if (err == NC_NOERR)
-        err = burst_share_words_all(
+        err = burst_share_error_all(
             b->base.ds, burst_replayed_all(b, share->logs, share->n, o->remove));
     return err;
 }
 
-/* The logs first: what says that one is in use names the process, and the dataset's lock
- * does not. */
+/* Opens the logs before the dataset, because the error about a log in use names the
+ * process that uses it, while the error about a locked dataset does not. */
 static int replay_dataset_all(const struct log_list *list, const struct log_options *o,
                               const int *first, int of, const char *dataset)
 {
@@ -204,7 +214,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     if (err == NC_NOERR)
         err =
             share.logs == NULL ? NC_ENOMEM : open_share(list, o, first, of, &ds, &share);
-    err = burst_share_words_all(&ds, err);
+    err = burst_share_error_all(&ds, err);
     if (err == NC_NOERR) err = driver_open_all(&ds, NC_WRITE, &top);
     if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
     if (err == NC_NOERR) err = replay_all(b, o, &share);
@@ -212,7 +222,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     int closed = top != NULL ? driver_call(top, close_all, false) : NC_NOERR;
     if (err == NC_NOERR && closed != NC_NOERR)
         snprintf(text, sizeof text, "%s", base_error_text(err = closed));
-    if (b != NULL) burst_unwatch(b);
+    if (b != NULL) burst_end_replay_checks(b);
     for (int i = 0; i < share.n; i++)
         burst_reader_close(share.logs[i]);
     if (b != NULL) burst_detach_all(b);
@@ -220,7 +230,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     node_leave_all(&ds);
     cdf_free(&ds.header);
     base_free(ds.path);
-    base_free(ds.full);
+    base_free(ds.full_path);
     base_free(share.logs);
     if (ds.info != MPI_INFO_NULL) MPI_Info_free(&ds.info);
     return err == NC_NOERR ? 0 : 1;

@@ -1,4 +1,5 @@
-/* What is in a log, and whether it is whole. */
+/* Shows the contents of logs, verifies them, and reports missing logs, as text or as
+ * JSON. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const char *dataset_of(const struct burst_header *h)
     return h->path[0] != '\0' ? h->path : h->basename;
 }
 
-/* What is wrong with a log: a line, or a member of what is open. */
+/* Reports an error in a log: as a line, or as a member of the current JSON object. */
 static void put_error(const struct log_out *to, const char *path, const char *words)
 {
     if (to->j != NULL)
@@ -20,7 +21,7 @@ static void put_error(const struct log_out *to, const char *path, const char *wo
         util_out_print(to->out, "%s: %s\n", path, words);
 }
 
-/* JSON: opens the object of this log, too, which close_log ends. */
+/* Opens a log and, for JSON output, begins an object, which close_log ends. */
 static int open_log(const char *path, const struct log_out *to, struct burst_reader **r)
 {
     int err = burst_reader_open(path, BURST_READ_ANYBODYS, r, NULL);
@@ -44,23 +45,26 @@ static void put_facts(const char *path, const struct log_out *to,
                       const struct burst_reader *r)
 {
     const struct burst_header *h = burst_reader_header(r);
-    int64_t count, drained, generation;
-    burst_reader_counts(r, &count, &drained, &generation);
+    const struct burst_counts n = burst_reader_counts(r);
     if (to->j == NULL) {
+        char others[64] = "";
+        if (h->nslots > 1)
+            snprintf(others, sizeof others, " (and %" PRId64 " others)", h->nslots - 1);
         util_out_print(to->out,
-                       "%s: version %d, %s, process %" PRId64 " of %" PRId64
+                       "%s: version %d, %s, process %" PRId64 "%s of %" PRId64
                        " on %s, %" PRId64 " entries, %" PRId64 " of them drained\n",
-                       path, h->version, dataset_of(h), h->rank_id, h->num_ranks,
-                       h->proc_name, count, drained);
+                       path, h->version, dataset_of(h), h->rank_id, others, h->num_ranks,
+                       h->proc_name, n.count, n.drained);
         return;
     }
     util_json_int(to->j, "version", h->version);
     util_json_text(to->j, "dataset", dataset_of(h));
     util_json_int(to->j, "process", h->rank_id);
     util_json_int(to->j, "processes", h->num_ranks);
+    util_json_int(to->j, "writers", h->nslots);
     util_json_text(to->j, "host", h->proc_name);
-    util_json_int(to->j, "entries", count);
-    util_json_int(to->j, "drained", drained);
+    util_json_int(to->j, "entries", n.count);
+    util_json_int(to->j, "drained", n.drained);
 }
 
 int log_show(const char *path, const struct log_out *to)
@@ -114,9 +118,10 @@ static void put_regions(const struct log_out *to, const struct burst_entry *e)
     put_numbers(to, "stride", e->stride, e->ndims);
 }
 
-/* lost: what is wrong with its values, or NULL. */
+/* Writes an entry as JSON. `lost` describes the problem with the entry's values; it is
+ * NULL if there is none. */
 static void json_entry(const struct log_out *to, const struct burst_entry *e,
-                       const char *lost)
+                       int64_t offset, const char *lost)
 {
     util_json_open(to->j, NULL, '{');
     if (lost != NULL) util_json_text(to->j, "lost", lost);
@@ -128,16 +133,17 @@ static void json_entry(const struct log_out *to, const struct burst_entry *e,
     util_json_int(to->j, "process", e->rank);
     put_regions(to, e);
     util_json_int(to->j, "bytes", e->data_len);
-    util_json_int(to->j, "offset", e->data_off);
+    util_json_int(to->j, "offset", offset);
     util_json_bool(to->j, "cancelled", (e->flags & BURST_CANCELLED) != 0);
     util_json_close(to->j, '}');
 }
 
-static void put_entry(const struct log_out *to, const struct burst_entry *e,
-                      const char *lost)
+static void put_entry(const struct log_out *to, const struct burst_reader *r,
+                      const struct burst_entry *e, const char *lost)
 {
+    int64_t offset = burst_reader_place(r, e->data_off);
     if (to->j != NULL) {
-        json_entry(to, e, lost);
+        json_entry(to, e, offset, lost);
         return;
     }
     if (lost != NULL) util_out_print(to->out, "lost: %s; entry ", lost);
@@ -146,8 +152,8 @@ static void put_entry(const struct log_out *to, const struct burst_entry *e,
         e->seq, kind_name(e), e->flags & BURST_FILL ? "fill" : type_name(e->itype),
         e->varid, e->epoch, e->rank);
     put_regions(to, e);
-    util_out_print(to->out, ", %" PRId64 " bytes at %" PRId64 "%s\n", e->data_len,
-                   e->data_off, e->flags & BURST_CANCELLED ? ", cancelled" : "");
+    util_out_print(to->out, ", %" PRId64 " bytes at %" PRId64 "%s\n", e->data_len, offset,
+                   e->flags & BURST_CANCELLED ? ", cancelled" : "");
 }
 
 int log_print(const char *path, const struct log_out *to)
@@ -160,7 +166,7 @@ int log_print(const char *path, const struct log_out *to)
     put_facts(path, to, r);
     if (to->j != NULL) util_json_open(to->j, "list", '[');
     while ((err = burst_reader_next(r, true, &e, &more)) == NC_NOERR && more)
-        put_entry(to, &e, NULL);
+        put_entry(to, r, &e, NULL);
     if (to->j != NULL) util_json_close(to->j, ']');
     if (err == NC_NOERR) err = burst_reader_complete(r);
     if (err != NC_NOERR) put_error(to, path, base_error_text(err));
@@ -172,8 +178,8 @@ static void put_verdict(const char *path, const struct log_out *to, bool broken,
                         int64_t waiting, bool checksums)
 {
     if (to->j == NULL) {
-        util_out_print(to->out, "%s: %s, %" PRId64 " entries wait%s\n", path,
-                       broken ? "values are broken" : "whole", waiting,
+        util_out_print(to->out, "%s: %s, %" PRId64 " entries pending%s\n", path,
+                       broken ? "corrupt" : "intact", waiting,
                        checksums ? "" : " (no checksums)");
         return;
     }
@@ -194,7 +200,7 @@ int log_verify(const char *path, const struct log_out *to)
         int broken = burst_reader_check(r, &e);
         good += broken == NC_NOERR;
         bad += broken != NC_NOERR;
-        if (broken != NC_NOERR) put_entry(to, &e, base_error_detail(broken));
+        if (broken != NC_NOERR) put_entry(to, r, &e, base_error_detail(broken));
     }
     if (to->j != NULL) util_json_close(to->j, ']');
     if (err == NC_NOERR) err = burst_reader_complete(r);
@@ -207,13 +213,14 @@ int log_verify(const char *path, const struct log_out *to)
     return err != NC_NOERR || bad > 0;
 }
 
-/* ---- what is not there ---- */
+/* ---- missing logs ---- */
 
-/* Whose entries a set of logs of one opening holds. */
+/* The logs that one job wrote for a dataset between opening and closing it. */
 struct set {
     uint64_t token;
     int64_t num_ranks, waiting;
-    bool *here;
+    bool *here;    /* whether each rank has a log; NULL if out of memory */
+    int64_t twice; /* a rank that has two logs; -1 if none */
     char dataset[BURST_MAX_PATH];
 };
 
@@ -225,6 +232,7 @@ static struct set *find_set(struct set *sets, int *n, const struct burst_header 
     struct set *s = &sets[(*n)++];
     s->token = h->token;
     s->num_ranks = h->num_ranks;
+    s->twice = -1;
     snprintf(s->dataset, sizeof s->dataset, "%s", dataset_of(h));
     s->here = base_calloc((size_t)h->num_ranks, sizeof *s->here);
     return s;
@@ -232,39 +240,47 @@ static struct set *find_set(struct set *sets, int *n, const struct burst_header 
 
 static void add_to_set(struct set *s, const struct burst_reader *r)
 {
-    int64_t count, drained, generation, rank;
-    burst_reader_counts(r, &count, &drained, &generation);
-    s->waiting += count - drained;
+    const struct burst_counts n = burst_reader_counts(r);
+    int64_t rank;
+    s->waiting += n.count - n.drained;
     for (int64_t i = 0; s->here != NULL && (rank = burst_reader_rank(r, i)) >= 0; i++)
-        if (rank < s->num_ranks) s->here[rank] = true;
+        if (rank < s->num_ranks) {
+            if (s->here[rank]) s->twice = rank;
+            s->here[rank] = true;
+        }
 }
 
-static void put_missing(const struct set *s, int64_t process, const struct log_out *to)
+static void put_set_fault(const struct set *s, int64_t process, const char *what,
+                          const struct log_out *to)
 {
     if (to->j == NULL) {
-        util_out_print(to->out,
-                       "lost: %s: no log of process %" PRId64 " of %" PRId64
-                       ": whatever it wrote since the last flush\n",
-                       s->dataset, process, s->num_ranks);
+        util_out_print(to->out, "lost: %s: %s of process %" PRId64 " of %" PRId64 "\n",
+                       s->dataset, what, process, s->num_ranks);
         return;
     }
     util_json_open(to->j, NULL, '{');
     util_json_text(to->j, "dataset", s->dataset);
     util_json_int(to->j, "process", process);
     util_json_int(to->j, "processes", s->num_ranks);
-    util_json_text(to->j, "error", "there is no log of this process");
+    util_json_text(to->j, "error", what);
     util_json_close(to->j, '}');
 }
 
-static int tell_missing(const struct set *s, const struct log_out *to)
+/* Reports the first few processes whose logs are missing, and a process that has two
+ * logs. Returns the status. */
+static int report_set(const struct set *s, const struct log_out *to)
 {
-    int status = 0;
-    for (int64_t i = 0; s->here != NULL && s->waiting > 0 && i < s->num_ranks; i++) {
-        if (s->here[i]) continue;
-        put_missing(s, i, to);
-        status = 1;
+    enum { MOST = 64 };
+    int64_t missing = 0;
+    if (s->waiting == 0) return 0;
+    if (s->here == NULL) {
+        put_set_fault(s, 0, "out of memory while searching for the log", to);
+        return 1;
     }
-    return status;
+    for (int64_t i = 0; i < s->num_ranks && missing < MOST; i++)
+        if (!s->here[i] && ++missing > 0) put_set_fault(s, i, "no log", to);
+    if (s->twice >= 0) put_set_fault(s, s->twice, "two logs", to);
+    return missing > 0 || s->twice >= 0;
 }
 
 int log_missing(const struct log_list *list, const struct log_out *to)
@@ -280,7 +296,7 @@ int log_missing(const struct log_list *list, const struct log_out *to)
         burst_reader_close(r);
     }
     for (int i = 0; i < n; i++) {
-        status |= tell_missing(&sets[i], to);
+        status |= report_set(&sets[i], to);
         base_free(sets[i].here);
     }
     base_free(sets);

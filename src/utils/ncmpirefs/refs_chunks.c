@@ -1,4 +1,4 @@
-/* Chunks: references to bytes of a file, or the bytes themselves. */
+/* Writes chunks: as references to the bytes of a file, or as the bytes themselves. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* ---- where a chunk is ---- */
 
-enum { COPIED = -1, PLAIN, ZSTD, KINDS, LZ4 = KINDS }; /* as the chunk's bytes are */
+enum { COPIED = -1, PLAIN, ZSTD, KINDS, LZ4 = KINDS }; /* encoding of a chunk's bytes */
 
 static int64_t first_element(const struct refs_var *p)
 {
@@ -22,8 +22,9 @@ static int64_t first_element(const struct refs_var *p)
     return element;
 }
 
-/* Is the part of the chunk that is in the variable the beginning of the chunk? Then what
- * comes behind it in the file does no harm. *whole: all of it is. */
+/* Returns whether the part of the chunk that is inside the variable is the beginning of
+ * the chunk. If so, whatever follows this part in the file is harmless: readers ignore
+ * the rest of the chunk. Sets *whole if the entire chunk is inside. */
 static bool is_prefix(const struct refs_var *p, bool *whole)
 {
     bool first = true;
@@ -37,18 +38,18 @@ static bool is_prefix(const struct refs_var *p, bool *whole)
     return true;
 }
 
-/* How the bytes of the chunk at p->at are in a file; COPIED: not at one place, or not as
- * Zarr expects them. Errors have words. */
+/* Finds the bytes of the chunk at p->at. Sets *kind to COPIED if they are not contiguous,
+ * or not encoded as Zarr expects. On error, returns an NC_ error and sets a message. */
 static int find_chunk(struct refs_var *p, int *kind, int *sub, struct util_range *range)
 {
-    struct util_home home;
+    struct util_location location;
     bool whole;
     *kind = COPIED;
     if (p->copied || !is_prefix(p, &whole)) return NC_NOERR;
-    int err = util_home_find(&p->homes, first_element(p), &home);
-    if (err == NC_NOERR) err = util_home_range(&p->homes, &home, range);
+    int err = util_location_find(&p->locations, first_element(p), &location);
+    if (err == NC_NOERR) err = util_location_range(&p->locations, &location, range);
     if (err != NC_NOERR || range->bytes == 0) return err;
-    *sub = home.sub;
+    *sub = location.sub;
     if (range->nelems == 0 && range->bytes >= p->nelems * p->size) {
         range->bytes = p->nelems * p->size;
         *kind = PLAIN;
@@ -60,7 +61,7 @@ static int find_chunk(struct refs_var *p, int *kind, int *sub, struct util_range
     return NC_NOERR;
 }
 
-/* ---- what would have to be copied ---- */
+/* ---- chunks that must be copied ---- */
 
 static int refuse(const struct refs *r, const struct refs_var *p, bool lz4)
 {
@@ -68,18 +69,22 @@ static int refuse(const struct refs *r, const struct refs_var *p, bool lz4)
     snprintf(words, sizeof words,
              "%s: more than --copy allows (%lld bytes) would have "
              "to be copied",
-             lz4 ? "Zarr cannot expand LZ4 blocks without a header of its own"
-                 : "the parts that processes wrote, or their frames, are not chunks of "
-                   "one shape",
+             lz4 ? "Zarr cannot decode LZ4 blocks without a header"
+                 : "the pieces written by processes, or their frames, are not chunks of "
+                   "equal shape",
              (long long)r->copy_bytes);
     return refs_complain(r, p->var, words);
 }
 
 int refs_look(struct refs *r, struct refs_var *p)
 {
-    int64_t n[LZ4 + 2] = {0}, bytes = p->nelems * p->size; /* from COPIED on */
+    int64_t n[LZ4 + 2] = {0},
+                    bytes =
+                        p->nelems *
+                        p->size; /* number of chunks of each kind, starting with COPIED */
     bool more = p->nchunks > 0;
-    if (p->copied && p->homes.blobs == NULL) return 0; /* less than references */
+    if (p->copied && p->locations.blobs == NULL)
+        return 0; /* values shorter than a reference */
     for (refs_first_chunk(p); more; more = refs_next_chunk(p)) {
         struct util_range range;
         int kind, sub;
@@ -114,11 +119,11 @@ void refs_base64(const unsigned char *from, int64_t n, const char *before, char 
     memcpy(to, "\"", 2);
 }
 
-/* Memory for a chunk that is copied. */
+/* Memory for copying a chunk. */
 struct copy {
     unsigned char *bytes, *packed;
     char *text;
-    int64_t *at; /* within the chunk */
+    int64_t *at; /* position within the chunk */
     struct base_coder coder;
 };
 
@@ -132,7 +137,7 @@ static void free_copy(struct copy *x)
     *x = (struct copy){.bytes = NULL};
 }
 
-/* What zstd makes of n bytes is no longer than this. */
+/* Returns an upper bound on the size of n bytes after zstd compression. */
 static int64_t most_packed(int64_t n)
 {
     return n + n / 64 + 1024;
@@ -144,14 +149,15 @@ static bool make_copy(struct copy *x, const struct refs_var *p)
     int64_t n = p->nelems * p->size, most = most_packed(n);
     x->coder = (struct base_coder){.codec = BASE_CODEC_ZSTD, .level = 1};
     x->bytes = base_malloc((size_t)n);
-    x->packed = base_malloc((size_t)(n + most)); /* shuffled; then compressed */
+    x->packed = base_malloc(
+        (size_t)(n + most)); /* the shuffled bytes, then the compressed ones */
     x->at = base_calloc((size_t)p->var->ndims + 1, sizeof *x->at);
     x->text = base_malloc((size_t)REFS_BASE64(most));
     return x->bytes != NULL && x->packed != NULL && x->at != NULL && x->text != NULL;
 }
 
-/* The next row of elements that are in the variable and side by side in the file; rows
- * have a record of one element where that is the only dimension. */
+/* Advances to the next row of elements that are in the variable and contiguous in the
+ * file. If the variable has only the record dimension, a row is a single element. */
 static bool next_row(const struct refs_var *p, int64_t *at, int rows)
 {
     for (int d = rows - 1; d >= 0; d--) {
@@ -184,7 +190,7 @@ static int read_row(const struct refs *r, const struct refs_var *p, struct copy 
     return refs_complain(r, p->var, util_classic_why(&r->file));
 }
 
-/* What is not in the variable, or behind the end of the file, is zeros. */
+/* Reads a chunk. Elements outside the variable or after the end of the file are zero. */
 static int read_chunk(const struct refs *r, const struct refs_var *p, struct copy *x)
 {
     int rows = p->var->ndims - (p->var->ndims > (p->apart ? 1 : 0) ? 1 : 0), status = 0;
@@ -195,7 +201,7 @@ static int read_chunk(const struct refs *r, const struct refs_var *p, struct cop
     return status;
 }
 
-/* As the other chunks of the variable are. */
+/* Encodes the chunk in the same way as the variable's other chunks. */
 static int64_t pack(const struct refs_var *p, struct copy *x)
 {
     int64_t n = p->nelems * p->size;
@@ -211,7 +217,8 @@ static int copy_chunk(struct refs *r, struct refs_var *p, struct copy *x, const 
     if (read_chunk(r, p, x) != 0) return -1;
     int64_t n = p->nelems * p->size, packed = p->compressed ? pack(p, x) : 0;
     if (p->compressed && packed == 0)
-        return refs_complain(r, p->var, "zstd is needed: this program was built without");
+        return refs_complain(r, p->var,
+                             "zstd is required, but this program was built without it");
     refs_base64(p->compressed ? x->packed + n : x->bytes, p->compressed ? packed : n,
                 "base64:", x->text);
     util_json_raw(&r->j, key, x->text);
@@ -220,8 +227,8 @@ static int copy_chunk(struct refs *r, struct refs_var *p, struct copy *x, const 
 
 /* ---- references ---- */
 
-static void refer(struct refs *r, const char *key, int sub,
-                  const struct util_range *range)
+static void put_reference(struct refs *r, const char *key, int sub,
+                          const struct util_range *range)
 {
     char text[2 * UTIL_NUMBER_MAX + 8], *end = text;
     *end++ = ',';
@@ -234,7 +241,7 @@ static void refer(struct refs *r, const char *key, int sub,
     util_out_bytes(&r->out, text, (size_t)(end - text));
 }
 
-/* "NAME/0.1.2", behind the name and its slash. */
+/* Appends the chunk's key, such as "0.1.2", to "NAME/". */
 static void put_key(const struct refs_var *p, char *end)
 {
     if (p->var->ndims == 0) *end++ = '0';
@@ -263,7 +270,7 @@ int refs_chunks(struct refs *r, struct refs_var *p)
         if (err != NC_NOERR)
             status = refs_complain(r, p->var, base_error_detail(err));
         else if (kind == (p->compressed ? ZSTD : PLAIN))
-            refer(r, key, sub, &range);
+            put_reference(r, key, sub, &range);
         else
             status = copy_chunk(r, p, &copy, key);
     }

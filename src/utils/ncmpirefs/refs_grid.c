@@ -1,5 +1,6 @@
-/* The shape of a variable's chunks. From the last dimension to the first, a chunk grows
- * as long as what it has is one run of bytes wherever it begins. */
+/* Chooses the shape of a variable's chunks. Chunks are extended along one dimension after
+ * another, from the last to the first, as long as every chunk remains a single run of
+ * bytes in the file. */
 #include <string.h>
 
 #include "base_error.h"
@@ -9,37 +10,41 @@
 #include "util_blob.h"
 #include "util_message.h"
 
-/* The dimensions of one record, or of all where records lie side by side. */
+/* Returns the first dimension of a record, or 0 if records are contiguous. */
 static int first_of(const struct refs_var *p)
 {
     return p->apart ? 1 : 0;
 }
 
-static bool follows(const struct util_home *from, int64_t n, const struct util_home *to)
+static bool follows(const struct util_location *from, int64_t n,
+                    const struct util_location *to)
 {
     return to->sub == from->sub && to->pos == from->pos + n && !to->starts;
 }
 
 /* ---- breaks ---- */
 
-/* Units are chunks as far as they have been cut, from the dimension behind d on; `inner`
- * elements each. At the break between two units that are neighbours along d, but not in
- * their file, a chunk must end: *part is the longest one that ends at all of them. */
+/* State of the search for breaks along dimension d. A unit is the chunk determined so
+ * far, which covers the dimensions after d; it has `inner` elements. A break is an index
+ * at which two units are adjacent along d, but not in the file, so a chunk must end
+ * there. `part` is the largest length for which a chunk ends at every break. */
 struct breaks {
     int d;
-    int64_t inner, stride; /* elements of a unit; from one to the next along d */
+    int64_t inner,
+        stride; /* number of elements in a unit, and between adjacent units along d */
     int64_t part;
 };
 
-/* Units that have all of their dimensions: they come one after the other. */
+/* Finds the breaks if each unit spans all later dimensions, which makes units
+ * consecutive. */
 static int break_rows(struct refs_var *p, struct breaks *b)
 {
-    struct util_home here, next;
-    int err = util_home_find(&p->homes, 0, &here);
+    struct util_location here, next;
+    int err = util_location_find(&p->locations, 0, &here);
     for (int64_t at = 0, step; err == NC_NOERR && b->part != 1; at += step, here = next) {
         step = here.n > b->inner ? here.n - here.n % b->inner : b->inner;
-        if (at + step >= p->homes.nelems) break;
-        err = util_home_find(&p->homes, at + step, &next);
+        if (at + step >= p->locations.nelems) break;
+        err = util_location_find(&p->locations, at + step, &next);
         int64_t unit = (at + step) / b->inner % p->shape[b->d];
         if (err == NC_NOERR && unit != 0 && !follows(&here, step, &next))
             b->part = base_gcd(b->part, unit);
@@ -47,7 +52,8 @@ static int break_rows(struct refs_var *p, struct breaks *b)
     return err;
 }
 
-/* The next unit of a record, by its first element; false: there is none. */
+/* Advances to the first element of the next unit of a record. Returns false if there is
+ * none. */
 static bool next_unit(const struct refs_var *p, int d, int64_t *at)
 {
     for (int i = p->var->ndims - 1; i >= first_of(p); i--) {
@@ -71,11 +77,12 @@ static int break_blocks(struct refs_var *p, struct breaks *b)
     int err = NC_NOERR;
     memset(p->at, 0, (size_t)p->var->ndims * sizeof *p->at);
     do {
-        struct util_home here, next;
+        struct util_location here, next;
         int64_t element = element_at(p, p->at);
         if (p->at[b->d] + 1 == p->shape[b->d]) continue;
-        err = util_home_find(&p->homes, element, &here);
-        if (err == NC_NOERR) err = util_home_find(&p->homes, element + b->stride, &next);
+        err = util_location_find(&p->locations, element, &here);
+        if (err == NC_NOERR)
+            err = util_location_find(&p->locations, element + b->stride, &next);
         if (err == NC_NOERR && !follows(&here, b->inner, &next))
             b->part = base_gcd(b->part, p->at[b->d] + 1);
     } while (err == NC_NOERR && b->part != 1 && next_unit(p, b->d, p->at));
@@ -99,11 +106,11 @@ static int find_chunk(struct refs_var *p)
 
 /* ---- size ---- */
 
-/* Has its file as many bytes from the last chunk on as the others have, if chunks have
- * `part` units along d? */
+/* Returns whether the last chunk would be completely inside the file if chunks had `part`
+ * units along d. */
 static bool fits(struct refs_var *p, int d, int64_t part, int64_t inner)
 {
-    struct util_home home;
+    struct util_location location;
     struct util_range range;
     int64_t element = 0;
     if (p->copied || p->shape[d] % part == 0) return true;
@@ -111,33 +118,33 @@ static bool fits(struct refs_var *p, int d, int64_t part, int64_t inner)
         int64_t length = i < d ? 1 : i == d ? part : p->chunk[i];
         element = element * p->shape[i] + (p->shape[i] - 1) / length * length;
     }
-    p->homes.record = p->apart ? p->shape[0] - 1 : 0;
-    bool known = util_home_find(&p->homes, element, &home) == NC_NOERR &&
-                 util_home_range(&p->homes, &home, &range) == NC_NOERR;
-    p->homes.record = 0;
+    p->locations.record = p->apart ? p->shape[0] - 1 : 0;
+    bool known = util_location_find(&p->locations, element, &location) == NC_NOERR &&
+                 util_location_range(&p->locations, &location, &range) == NC_NOERR;
+    p->locations.record = 0;
     return known && range.bytes >= part * inner * p->size;
 }
 
-/* Makes a chunk shorter along d: `most` units or as few less as can be; it stays as it is
- * if it would have to be much shorter. */
+/* Shortens chunks along d to `most` units or slightly fewer. Leaves them unchanged if
+ * they would become much shorter. */
 static void shorten(struct refs_var *p, int d, int64_t most, int64_t inner)
 {
-    enum { ENOUGH = 1 << 16 }; /* bytes */
+    enum { ENOUGH = 1 << 16 }; /* minimum size in bytes of a shortened chunk */
     int64_t n = p->chunk[d], part = most < 1 ? 1 : most;
-    bool divides = n < p->shape[d]; /* and must do so again */
+    bool divides = n < p->shape[d]; /* the new length must also divide the old one */
     while (part > 1 && ((divides && n % part != 0) || !fits(p, d, part, inner)))
         part--;
     if (part > most / 8 || part * inner * p->size >= ENOUGH) p->chunk[d] = part;
 }
 
-/* No chunk is larger than the user allows, and as few as can be reach beyond the end of
- * their file. */
+/* Limits chunks to the size that the user allows, and reduces the number of chunks that
+ * extend beyond the end of their file. */
 static void limit(struct refs *r, struct refs_var *p, int first)
 {
     int64_t inner = 1, most = r->chunk_bytes / p->size;
     int d = p->var->ndims - 1;
     for (; d > first && p->chunk[d] <= most / inner; d--) {
-        bool last = true; /* there is only one unit behind it */
+        bool last = true; /* chunks have length 1 along all earlier dimensions */
         for (int i = first; i < d; i++)
             last = last && p->chunk[i] == 1;
         if (last) break;
@@ -150,9 +157,9 @@ static void limit(struct refs *r, struct refs_var *p, int first)
         p->chunk[d] = 1;
 }
 
-/* ---- all ---- */
+/* ---- the chunks of a variable ---- */
 
-/* After a change of the chunk. */
+/* Counts elements and chunks after the shape has changed. */
 static void count(struct refs_var *p)
 {
     p->nelems = p->nchunks = 1;
@@ -171,13 +178,15 @@ void refs_copy_all(struct refs *r, struct refs_var *p)
     count(p);
 }
 
-/* Variables of a decomposition lie alike, and such models have hundreds of them. */
-static bool take_chunk(struct refs *r, struct refs_var *p)
+/* Copies the chunk shape from an earlier variable with the same decomposition. This saves
+ * time, because models have hundreds of such variables. */
+static bool copy_chunk_shape(struct refs *r, struct refs_var *p)
 {
     for (const struct refs_var *q = p; q-- > r->vars;) {
-        if (q->homes.blobs == NULL || q->left_out || q->size != p->size) continue;
+        if (q->locations.blobs == NULL || q->left_out || q->size != p->size) continue;
         if (q->apart != p->apart || q->var->ndims != p->var->ndims ||
-            util_homes_decomposition(&q->homes) != util_homes_decomposition(&p->homes))
+            util_locations_decomposition(&q->locations) !=
+                util_locations_decomposition(&p->locations))
             continue;
         memcpy(p->chunk, q->run, (size_t)p->var->ndims * sizeof *p->chunk);
         return true;
@@ -185,24 +194,25 @@ static bool take_chunk(struct refs *r, struct refs_var *p)
     return false;
 }
 
-static int cut(struct refs *r, struct refs_var *p)
+static int choose_chunk_shape(struct refs *r, struct refs_var *p)
 {
-    bool taken = p->homes.blobs != NULL && take_chunk(r, p);
+    bool taken = p->locations.blobs != NULL && copy_chunk_shape(r, p);
     int err = taken ? NC_NOERR : find_chunk(p);
     if (err != NC_NOERR) return refs_complain(r, p->var, base_error_detail(err));
     memcpy(p->run, p->chunk, (size_t)p->var->ndims * sizeof *p->run);
     int64_t bytes = p->size;
     for (int d = first_of(p); d < p->var->ndims; d++)
         bytes *= p->chunk[d];
-    bool many = bytes < p->homes.nelems * p->size || (p->apart && p->shape[0] > 1);
+    bool many = bytes < p->locations.nelems * p->size || (p->apart && p->shape[0] > 1);
     if (many && bytes < REFS_WORTHY)
         refs_copy_all(r, p);
-    else if (!p->homes.framed)
+    else if (!p->locations.framed)
         limit(r, p, first_of(p));
     return 0;
 }
 
-/* Does its file end so much before it that it would be zeros, for the most part? */
+/* Returns whether the file ends so early that most of the variable's values would be read
+ * as zeros. */
 static bool is_short(const struct refs *r, const struct refs_var *p)
 {
     const struct util_classic *c = &r->file;
@@ -219,7 +229,7 @@ int refs_cut(struct refs *r, int varid)
     struct refs_var *p = &r->vars[varid];
     p->var = &h->vars[varid];
     int n = p->var->ndims;
-    util_homes_init(&p->homes, &r->file, varid);
+    util_locations_init(&p->locations, &r->file, varid);
     p->size = cdf_type_size(p->var->type);
     p->shape = base_calloc(4 * (size_t)n + 1, sizeof *p->shape);
     if (p->shape == NULL) return refs_complain(r, p->var, base_error_text(NC_ENOMEM));
@@ -229,9 +239,9 @@ int refs_cut(struct refs *r, int varid)
     for (int d = 0; d < n; d++)
         p->shape[d] = d == 0 && p->var->is_record ? h->numrecs : p->var->shape[d];
     p->apart = p->var->is_record &&
-               (p->homes.blobs != NULL || h->record_size != p->var->nelems * p->size);
+               (p->locations.blobs != NULL || h->record_size != p->var->nelems * p->size);
     if (p->apart) p->chunk[0] = 1;
-    if (p->var->is_record && !p->apart) p->homes.nelems *= h->numrecs;
+    if (p->var->is_record && !p->apart) p->locations.nelems *= h->numrecs;
     p->nelems = 1;
     if (p->var->nelems == 0 || (p->var->is_record && h->numrecs == 0)) {
         for (int d = 0; d < n; d++)
@@ -239,7 +249,7 @@ int refs_cut(struct refs *r, int varid)
         return 0;
     }
     if (is_short(r, p)) return -1;
-    if (cut(r, p) != 0) return -1;
+    if (choose_chunk_shape(r, p) != 0) return -1;
     count(p);
     return 0;
 }
@@ -247,7 +257,7 @@ int refs_cut(struct refs *r, int varid)
 void refs_first_chunk(struct refs_var *p)
 {
     memset(p->at, 0, (size_t)p->var->ndims * sizeof *p->at);
-    p->homes.record = 0;
+    p->locations.record = 0;
 }
 
 bool refs_next_chunk(struct refs_var *p)
@@ -255,7 +265,7 @@ bool refs_next_chunk(struct refs_var *p)
     for (int d = p->var->ndims - 1; d >= 0; d--) {
         p->at[d] += p->chunk[d];
         if (p->at[d] < p->shape[d]) {
-            if (p->apart) p->homes.record = p->at[0];
+            if (p->apart) p->locations.record = p->at[0];
             return true;
         }
         p->at[d] = 0;

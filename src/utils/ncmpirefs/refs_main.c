@@ -1,5 +1,6 @@
-/* ncmpirefs: references to the bytes of a dataset, by which xarray and Zarr read it where
- * it is. A serial program without MPI. */
+/* ncmpirefs writes references to the bytes of a dataset, through which xarray and Zarr
+ * read it in place. This file parses the command line and writes the file. The tool is a
+ * serial program and does not use MPI. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,12 +22,11 @@ enum { CHUNK = 256, COPY, SKIP, URL };
 static const struct util_option options[] = {
     {'o', "output", "OUT", "write to OUT, or '-' for standard output (FILE.json)"},
     {'f', "force", NULL, "overwrite OUT if it exists"},
-    {URL, "url", "PREFIX", "where readers find the files: PREFIX/NAME (this machine)"},
-    {CHUNK, "chunk", "BYTES", "largest chunk; k, m, g: times 1024, ... (16m)"},
-    {COPY, "copy", "BYTES",
-     "copy values that cannot be referred to: most of one variable (1m)"},
-    {SKIP, "skip", NULL,
-     "leave out variables of which there are more, instead of failing"},
+    {URL, "url", "PREFIX", "prefix of the files' addresses: PREFIX/NAME (this machine)"},
+    {CHUNK, "chunk", "BYTES",
+     "maximum chunk size, with an optional suffix k, m or g (16m)"},
+    {COPY, "copy", "BYTES", "copy at most BYTES of each variable's values into OUT (1m)"},
+    {SKIP, "skip", NULL, "omit variables that exceed this, instead of failing"},
     {0},
 };
 
@@ -34,9 +34,9 @@ static const struct util_tool tool = {
     .name = REFS_TOOL,
     .synopsis =
         "[-o OUT] [-f] [--url PREFIX] [--chunk BYTES] [--copy BYTES] [--skip] FILE",
-    .about =
-        "Writes a Kerchunk reference file (JSON): with it xarray, Zarr and fsspec read\n"
-        "a classic netCDF file, or one in subfiles, where it is.",
+    .about = "Writes a Kerchunk reference file (JSON), through which xarray, Zarr and "
+             "fsspec can\n"
+             "read a classic netCDF file, or one in subfiles, in place.",
     .options = options,
     .examples = "  ncmpirefs run.nc\n"
                 "  ncmpirefs --url https://data.example.org/runs -o run.json run.nc\n"
@@ -75,7 +75,8 @@ static int parse_bytes(int64_t *bytes, const char *text)
     if (unit != NULL) end++;
     if (errno != 0 || end == text || *end != '\0' || *bytes < 0 ||
         *bytes > INT64_MAX >> shift)
-        return refuse("--chunk and --copy take a number of bytes, such as 65536 or 16m");
+        return refuse(
+            "--chunk and --copy: must be a number of bytes, such as 65536 or 16m");
     *bytes <<= shift;
     return 0;
 }
@@ -111,14 +112,14 @@ static int parse(struct refs *r, int argc, char **argv)
     if (letter != UTIL_END) return letter < 0 ? letter : UTIL_WRONG;
     int first = util_first_operand();
     if (first != argc - 1)
-        return refuse(first == argc ? "which file?" : "one file at a time");
+        return refuse(first == argc ? "no file given" : "only one file can be given");
     r->path = argv[first];
     return 0;
 }
 
 /* ---- addresses ---- */
 
-/* In an address of the web some bytes of a name have a meaning. */
+/* Some characters have a special meaning in a URL and must be escaped. */
 static void put_name(char *to, const char *name, bool web)
 {
     for (; *name != '\0'; name++)
@@ -169,8 +170,8 @@ static int plan(struct refs *r)
         left_out += r->vars[i].left_out;
     }
     if (left_out == 0 || r->skip) return make_addresses(r);
-    return complain(r->path, "nothing was written; --skip leaves such variables out, and "
-                             "ncmpijoin makes one file of subfiles");
+    return complain(r->path, "nothing was written; omit such variables with --skip, or "
+                             "join subfiles with ncmpijoin");
 }
 
 static int write_refs(struct refs *r)
@@ -201,7 +202,8 @@ static int check_target(const struct refs *r)
     return why == NULL ? 0 : complain(r->to, why);
 }
 
-/* Under another name, and with the rights of the dataset, as it may have its values. */
+/* Writes the references under a temporary name. The file gets the permissions of the
+ * dataset, because the references may contain some of the dataset's values. */
 static int write_file(struct refs *r, int fd, const char *path)
 {
     util_out_init(&r->out, fd);

@@ -1,4 +1,5 @@
-/* What Zarr has about groups and arrays: JSON, which is a string in the references. */
+/* Writes Zarr's metadata for groups and arrays: JSON documents, stored as strings in the
+ * references. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "util_message.h"
 #include "util_number.h"
 
-/* A document that is being made, in memory. */
+/* A JSON document under construction in memory. */
 struct document {
     struct util_json j;
     struct util_out out;
@@ -26,7 +27,8 @@ static struct document *begin(void)
     return d;
 }
 
-/* Its text, for base_free; NULL: no memory. */
+/* Ends the document and returns its text, to be freed with base_free. Returns NULL if out
+ * of memory. */
 static char *end(struct document *d, size_t *length)
 {
     char *text = util_out_flush(&d->out) == 0 ? d->out.text : NULL;
@@ -46,7 +48,7 @@ char *refs_quoted(const char *text)
     return end(d, &length);
 }
 
-/* Adds it under "NAME/KEY", or "KEY" of the group. */
+/* Adds the document under "NAME/KEY", or "KEY" for the group. */
 static int add_document(struct refs *r, const char *name, const char *key,
                         struct document *d)
 {
@@ -72,14 +74,14 @@ static const char *const types[] = {
     [NC_UINT] = ">u4",  [NC_INT64] = ">i8",  [NC_UINT64] = ">u8",
 };
 
-/* Not in JSON, but Python reads and writes them so; nothing else would come back as a
- * number. */
-static const char *odd_number(double value)
+/* Returns the name of a non-finite number. The name is not valid JSON, but Python writes
+ * such numbers in this form, and accepts no other. */
+static const char *non_finite_name(double value)
 {
     return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
 
-/* A number of the external type, which stays one of that kind: 1.0 is not 1. */
+/* Writes a number in a form that preserves its type: 1.0 does not become 1. */
 static void put_number(struct util_json *j, const char *name, int type, const char *from,
                        bool quoted)
 {
@@ -96,13 +98,13 @@ static void put_number(struct util_json *j, const char *name, int type, const ch
     } else {
         (void)conv_get(&real, CONV_DOUBLE, from, type, 1);
         if (!isfinite(real) && quoted) {
-            util_json_text(j, name, odd_number(real));
+            util_json_text(j, name, non_finite_name(real));
             return;
         }
         if (isfinite(real))
             *util_put_real(text, real, 17) = '\0';
         else
-            strcpy(text, odd_number(real));
+            strcpy(text, non_finite_name(real));
         if (strpbrk(text, ".eNI") == NULL) strcat(text, ".0");
     }
     util_json_raw(j, name, text);
@@ -137,9 +139,9 @@ static bool put_attribute(struct util_json *j, const struct cdf_att *a)
     return true;
 }
 
-static const char dimensions_att[] = "_ARRAY_DIMENSIONS"; /* xarray's */
+static const char dimensions_att[] = "_ARRAY_DIMENSIONS"; /* defined by xarray */
 
-/* The variable's own fill value, which Zarr has elsewhere. */
+/* Returns the variable's _FillValue, which Zarr stores outside the attributes. */
 static const struct cdf_att *fill_of(const struct cdf_var *v)
 {
     for (int i = 0; i < v->atts.count; i++) {
@@ -221,7 +223,7 @@ static struct document *array_of(const struct refs_var *p)
     return d;
 }
 
-/* Of a variable, or of the group. */
+/* Adds the attributes of a variable, or of the group if v is NULL. */
 static int add_attributes(struct refs *r, const struct cdf_var *v)
 {
     const struct cdf_atts *atts = v == NULL ? &r->file.header.gatts : &v->atts;

@@ -1,6 +1,7 @@
-/* ncmpitrace: the parts of the tool. A trace is read line by line and summed up as it
- * comes; memory grows with processes, names, agreements and stripes, not with its lines.
- */
+/* ncmpitrace summarizes the traces that the library writes. trace_read.c parses a trace
+ * line by line, and trace_sum.c accumulates the sums. The other files print the sums,
+ * draw a picture and give advice. Memory use grows with the number of processes, names,
+ * agreements and stripes, not with the number of lines. */
 #ifndef TRACE_H
 #define TRACE_H
 
@@ -12,17 +13,19 @@
 
 #define TRACE_TOOL "ncmpitrace"
 
-/* More names than the library has, and more processes than any program, are no trace of
- * ours. */
+/* A file that exceeds these limits was not written by this library: it contains more
+ * names than the library uses, or more processes than any program has. */
 enum { TRACE_NAMES = 200, TRACE_PROCESSES = 1 << 24, TRACE_WORD = 64 };
 
-/* What one process did under one name. Times in microseconds. */
+/* Calls, or parts of calls, with the same name in one process. Times are in microseconds.
+ */
 struct trace_cell {
     int64_t n, bytes;
     double time, own, longest;
 };
 
-/* A call or a part: what all processes did; each has its cell. */
+/* A kind of call or part of a call, with the sum over all processes and a cell for each
+ * process. */
 struct trace_row {
     char name[TRACE_WORD];
     bool call;
@@ -32,30 +35,30 @@ struct trace_row {
 
 struct trace_process {
     bool there;
-    int host;          /* in hosts; -1: not told */
-    int64_t lane;      /* in the picture, by rank */
-    double begin, end; /* of what it did */
-    double time;       /* in calls */
-    double caused;     /* that others waited for it */
-    int64_t late;      /* how often that was long */
+    int host;           /* index in `hosts`; -1 if unknown */
+    int64_t lane;       /* index of the lane in the picture */
+    double begin, end;  /* start of its first event; end of its last event */
+    double time;        /* time in calls */
+    double caused;      /* time that other processes waited for this one */
+    int64_t late_count; /* number of long waits for this process */
 };
 
-/* Accesses of one variable: calls and their bytes. */
+/* Accesses to one variable: number of calls, and bytes. */
 struct trace_variable {
     int64_t set, id;
     char *name;
     bool record;
     int64_t n, bytes;
-    int64_t values, frames; /* bytes that were compressed, and what came of them */
-    double packing;         /* the time that took */
+    int64_t values, frames; /* bytes before and after compression */
+    double packing;         /* time spent compressing */
 };
 
-/* An agreement, by the times that processes spent in it. */
+/* An agreement, and the times that processes spent in it. */
 struct trace_agreement {
     int64_t set, number;
-    int64_t seen, pids; /* processes, and the sum of their ranks */
+    int64_t seen, pids; /* number of processes that reported it, and sum of their ranks */
     double sum, least;
-    int64_t last; /* who spent least in it came last */
+    int64_t last; /* rank of the process that arrived last, which spent the least time */
 };
 
 struct trace_set {
@@ -63,16 +66,16 @@ struct trace_set {
     char *path;
     int64_t processes, seen, pids;
     int64_t stripe, stripes;
-    int64_t read_low, read_high; /* the bytes that were read lie between; 0, 0: none */
+    int64_t read_low, read_high; /* byte range that was read; empty if none */
 };
 
-/* Stripes that have been written, and by whom: a host, or -2 for several. */
+/* A stripe that was written. `host` is the host that wrote it, or -2 if several did. */
 struct trace_stripe {
     int64_t set, stripe;
     int host;
 };
 
-/* One rectangle of the picture. */
+/* A rectangle of the picture. */
 struct trace_box {
     double start, time;
     int pid;
@@ -84,42 +87,44 @@ struct trace_list {
     int64_t n, room;
 };
 
-/* A list whose members are found by two numbers. */
+/* A list whose items are looked up by two numbers. */
 struct trace_table {
-    int64_t *places; /* 1 + index in the list; 0: free */
+    int64_t *places; /* hash table; an entry is 1 + an index in the list, or 0 if free */
     int64_t size;
     struct trace_list list;
 };
 
-/* Sizes of reads or writes: less than 4 KiB, 64 KiB, 1 MiB, 16 MiB, and more. */
+/* Size classes of reads and writes: below 4 KiB, 64 KiB, 1 MiB, 16 MiB, and larger. */
 enum { TRACE_CLASSES = 5 };
 
 struct trace {
     struct trace_row rows[TRACE_NAMES];
     int nrows;
     struct trace_process *processes;
-    int64_t nprocesses, there; /* places; how many of them are there */
+    int64_t nprocesses, there; /* length of the array; number of entries in use */
     struct trace_list hosts;   /* char * */
     struct trace_table sets, variables, agreements, stripes;
     struct trace_list boxes;
-    double least_box; /* shorter ones have been left out */
+    double least_box; /* boxes shorter than this have been dropped */
     int64_t reads[TRACE_CLASSES], writes[TRACE_CLASSES];
     int64_t events, errors;
-    double begin, end; /* of the trace */
+    double begin, end; /* start and end of the trace */
 
-    double waited;  /* in agreements for who came last */
-    int64_t late;   /* how often that was long */
-    double unknown; /* ... of whom nobody knows who that was */
+    double waited;      /* time spent in agreements waiting for the last process */
+    int64_t late_count; /* number of long waits */
+    double unknown;     /* time spent waiting for an unknown process */
     int64_t shared_stripes, all_stripes;
-    int64_t read_bytes;  /* from files, as often as they were read */
-    int64_t read_extent; /* of all files: from the first byte read to the last */
+    int64_t read_bytes;  /* bytes read from files, counted each time they were read */
+    int64_t read_extent; /* distance from the first byte read to the last, summed over all
+                          * files */
 };
 
-/* trace_read.c. Reads a file into it. 0, 1 if some of it could not be read, -1 if none;
- * it has been told. */
+/* trace_read.c. Reads a file into *t. Returns 0 on success. After printing an error,
+ * returns 1 if part of the file could not be read, or -1 if nothing could. */
 int trace_read(struct trace *t, const char *path);
 
-/* trace_sum.c: what the reader finds. -1: no memory, or too much of something. */
+/* trace_sum.c. The reader passes its data to these functions. They return -1 if they run
+ * out of memory or exceed a limit. */
 struct trace_note {
     int64_t set, pid;
     const char *path, *host, *variable;
@@ -135,16 +140,18 @@ int trace_add_cell(struct trace *t, const char *name, bool call, int64_t pid,
 int trace_add_access(struct trace *t, int64_t set, int64_t var, int64_t n, int64_t bytes);
 int trace_add_box(struct trace *t, const char *name, bool call, int64_t pid, double start,
                   double time);
-/* Agreements first to last, n of them, that took `time` together. */
+/* Adds n agreements, numbered from `first` to `last`, that took `time` in total. */
 int trace_add_agreements(struct trace *t, int64_t set, int64_t pid, int64_t first,
                          int64_t last, int64_t n, double time);
-/* Reads or writes: n of them, of so many bytes, between two places. */
+/* Adds n reads or writes of `bytes` in total within the range [low, high). */
 int trace_add_transfer(struct trace *t, int64_t set, int64_t pid, bool write, int64_t n,
                        int64_t bytes, int64_t low, int64_t high);
-void trace_end(struct trace *t); /* all has been read */
+void trace_end(struct trace *t); /* must follow the last event */
 void trace_free(struct trace *t);
 
-/* The sum of what rows say; NULL where there is no such row. */
+/* trace_find returns the row with this name, or NULL. trace_own returns the time spent in
+ * that row but outside other parts, or 0. trace_call_time returns the time in calls, and
+ * trace_library_time how much of it was spent outside all parts of calls. */
 const struct trace_row *trace_find(const struct trace *t, const char *name);
 double trace_own(const struct trace *t, const char *name);
 double trace_call_time(const struct trace *t);
@@ -152,18 +159,21 @@ double trace_library_time(const struct trace *t);
 
 /* trace_list.c */
 void *trace_append(struct trace_list *l, size_t size, const void *item);
-/* The member with these numbers, which stand first in it; or, if `make`, a new one of 0s.
- * NULL: there is none; no memory. */
+/* Returns the item whose first two numbers are a and b. If there is none and `make` is
+ * set, appends an item with these numbers and zeros elsewhere. Returns NULL if there is
+ * none, or if out of memory. */
 void *trace_lookup(struct trace_table *t, size_t size, int64_t a, int64_t b, bool make);
 
 /* trace_show.c, trace_advice.c, trace_json.c, trace_draw.c */
 void trace_show(const struct trace *t, struct util_out *out);
 enum { TRACE_ADVICE = 512 };
-/* The i-th piece of advice; false behind the last one. */
+/* Formats the next piece of advice, starting the search at index *i. Returns false after
+ * the last one. */
 bool trace_advise(const struct trace *t, int *i, const char **rule,
                   char words[TRACE_ADVICE]);
 void trace_write_json(const struct trace *t, struct util_out *out);
-/* A picture by gnuplot, SVG or PNG by the file's name. 0, or -1 after an error line. */
+/* Draws a picture with gnuplot, in SVG or PNG format depending on the file's name.
+ * Returns 0, or -1 after printing an error. */
 int trace_draw(const struct trace *t, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* What may be done about it: rules, each with when it holds and what it says. Shares are
- * of the time that all processes spent in calls. */
+/* Gives advice based on rules. Each rule has a text, and a condition under which it
+ * applies. Shares are percentages of the time that all processes spent in calls. */
 #include <string.h>
 
 #include "trace.h"
@@ -24,7 +24,8 @@ static double share_of_calls(const struct trace *t, const char *name)
     return r == NULL ? 0 : share(t, r->all.time);
 }
 
-/* Data calls: collective ones, or those of a process alone; and what they moved. */
+/* Sums up the data calls, either collective or independent, and the bytes that they
+ * transferred. */
 static struct trace_cell accesses(const struct trace *t, bool collective)
 {
     struct trace_cell sum = {0};
@@ -41,7 +42,8 @@ static struct trace_cell accesses(const struct trace *t, bool collective)
     return sum;
 }
 
-/* Is this a call that puts values (`way` is "put"), or gets them? */
+/* Returns whether this row is for a call that puts values (`way` is "put") or gets
+ * them. */
 static bool moves_values(const struct trace_row *r, const char *way)
 {
     static const char *const posted[] = {"ncmpi_", "ncmpi_i", "ncmpi_b"};
@@ -54,7 +56,7 @@ static bool moves_values(const struct trace_row *r, const char *way)
     return false;
 }
 
-/* What one process put or got, or all of them: -1. */
+/* Sums up the puts or gets of one process, or of all processes if `pid` is -1. */
 static struct trace_cell moved(const struct trace *t, const char *way, int64_t pid)
 {
     struct trace_cell sum = {0};
@@ -74,34 +76,32 @@ static bool are_small(const struct trace *t, const struct trace_cell *c)
     return c->n >= MANY * t->there && c->bytes / c->n < SMALL;
 }
 
-/* ---- rules: the words, and whether they are to be said ---- */
+/* ---- rules: each function returns whether the rule applies, and formats its text ----
+ */
 
-static bool small_alone(const struct trace *t, char *words)
+static bool small_independent(const struct trace *t, char *words)
 {
     const struct trace_cell c = accesses(t, false);
     if (c.n == 0 || !are_small(t, &c) || share(t, c.time) < 20) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "%lld independent calls of %lld bytes on the average took %.0f %% of the time. "
-        "Make them collective, put more values with each, or post them (ncmpi_iput_*) "
-        "and wait for all at once (ncmpi_wait_all).",
-        (long long)c.n, (long long)(c.bytes / c.n), share(t, c.time));
+    snprintf(words, TRACE_ADVICE,
+             "%lld independent calls of %lld bytes on average took %.0f %% of the time. "
+             "Make them collective, put more values in each call, or post them "
+             "(ncmpi_iput_*) and wait for all of them at once (ncmpi_wait_all).",
+             (long long)c.n, (long long)(c.bytes / c.n), share(t, c.time));
     return true;
 }
 
-static bool small_together(const struct trace *t, char *words)
+static bool small_collective(const struct trace *t, char *words)
 {
     const struct trace_cell c = accesses(t, true);
     double agreeing = share_of(t, "agreement") + share_of(t, "wait");
     if (c.n == 0 || !are_small(t, &c) || share(t, c.time) < 20 || agreeing < 20)
         return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "%lld collective calls of %lld bytes on the average: agreeing and waiting took "
-        "%.0f %% of the time. Post them (ncmpi_iput_*, ncmpi_iget_*) and wait for many "
-        "at "
-        "once (ncmpi_wait_all), which agrees once.",
-        (long long)c.n, (long long)(c.bytes / c.n), agreeing);
+    snprintf(words, TRACE_ADVICE,
+             "In %lld collective calls of %lld bytes on average, agreements and waiting "
+             "took %.0f %% of the time. Post them (ncmpi_iput_*, ncmpi_iget_*) and wait "
+             "for many at once (ncmpi_wait_all), which needs only one agreement.",
+             (long long)c.n, (long long)(c.bytes / c.n), agreeing);
     return true;
 }
 
@@ -112,16 +112,15 @@ static bool one_is_late(const struct trace *t, char *words)
         if (t->processes[pid].caused > t->processes[worst].caused) worst = pid;
     if (t->nprocesses == 0 || t->there < 2) return false;
     double caused = t->processes[worst].caused;
-    int64_t times = t->processes[worst].late; /* once may be chance */
+    int64_t times =
+        t->processes[worst].late_count; /* a single long wait may be a coincidence */
     if (share(t, t->waited) < 10 || caused < 0.6 * t->waited) return false;
-    if (times < 5 || 2 * times < t->late) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "The others wait for process %lld, %.0f %% of the time in calls: it comes last "
-        "to "
-        "agreements. It has more to compute or to write before, or its node is slower: "
-        "share out the work more evenly.",
-        (long long)worst, share(t, caused));
+    if (times < 5 || 2 * times < t->late_count) return false;
+    snprintf(words, TRACE_ADVICE,
+             "Other processes wait for process %lld during %.0f %% of the time in calls, "
+             "because it arrives last at agreements. It computes or writes more before "
+             "the calls, or its node is slower: balance the work better.",
+             (long long)worst, share(t, caused));
     return true;
 }
 
@@ -129,12 +128,11 @@ static bool conversion(const struct trace *t, char *words)
 {
     double time = share_of(t, "conversion");
     if (time < 30) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Gathering and converting values took %.0f %% of the time. Keep them in memory "
-        "in the variable's type and without gaps, or define the variable in the type "
-        "that they have.",
-        time);
+    snprintf(words, TRACE_ADVICE,
+             "Gathering and converting values took %.0f %% of the time. Store them in "
+             "memory in the variable's type and without gaps, or define the variable "
+             "with the type of the values in memory.",
+             time);
     return true;
 }
 
@@ -143,9 +141,9 @@ static bool stripes(const struct trace *t, char *words)
     if (t->all_stripes == 0 || t->shared_stripes * 10 < t->all_stripes) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "%lld of %lld stripes of the file were written by several nodes, which take "
-        "turns for each. Use collective calls, with the hint nc_transfer=node, and begin "
-        "variables at whole stripes: the hint nc_var_align_size.",
+        "%lld of %lld stripes of the file were written by several nodes, which wait for "
+        "each other's locks. Use collective calls, with the hint nc_transfer=node, and "
+        "align variables with stripes (hint nc_var_align_size).",
         (long long)t->shared_stripes, (long long)t->all_stripes);
     return true;
 }
@@ -156,12 +154,11 @@ static bool moves(const struct trace *t, char *words)
     if (r == NULL ||
         share_of_calls(t, "ncmpi_enddef") + share_of_calls(t, "ncmpi__enddef") < 10)
         return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Definitions outgrew the room of the header, and data had to move, %lld times. "
-        "Leave room at the first enddef: the hint nc_header_align_size, or h_minfree of "
-        "ncmpi__enddef.",
-        (long long)(r->all.n / (t->there > 0 ? t->there : 1)));
+    snprintf(words, TRACE_ADVICE,
+             "Data had to move %lld times, because definitions outgrew the space for the "
+             "header. Reserve space at the first enddef, with the hint "
+             "nc_header_align_size or the argument h_minfree of ncmpi__enddef.",
+             (long long)(r->all.n / (t->there > 0 ? t->there : 1)));
     return true;
 }
 
@@ -172,8 +169,8 @@ static bool filling(const struct trace *t, char *words)
     if (time < 10) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "Filling took %.0f %% of the time. Variables that are written completely need "
-        "none: ncmpi_set_fill with NC_NOFILL, which holds without it.",
+        "Filling took %.0f %% of the time. Variables that are written completely need no "
+        "filling: call ncmpi_set_fill with NC_NOFILL, which is also the default.",
         time);
     return true;
 }
@@ -188,27 +185,24 @@ static bool records(const struct trace *t, char *words)
     if (worst == NULL || worst->name == NULL) return false;
     char name[100];
     snprintf(name, sizeof name, "%s", worst->name);
-    util_tame(name);
-    snprintf(
-        words, TRACE_ADVICE,
-        "Records of '%s' were accessed %lld times, %lld bytes at a time. Records of "
-        "several variables lie among each other in the file: access all variables of a "
-        "record with one wait, several records at once, or give the variable a fixed "
-        "dimension.",
-        name, (long long)worst->n, (long long)(worst->bytes / worst->n));
+    util_escape_controls(name);
+    snprintf(words, TRACE_ADVICE,
+             "Records of '%s' were accessed %lld times, %lld bytes at a time. In the "
+             "file, records of all record variables are interleaved: access all "
+             "variables of a record with one wait, access several records at once, or "
+             "give the variable a fixed-size dimension.",
+             name, (long long)worst->n, (long long)(worst->bytes / worst->n));
     return true;
 }
 
 static bool syncing(const struct trace *t, char *words)
 {
-    double time = share_of(t, "sync file"); /* enddef syncs, too, what it moves */
+    double time = share_of(t, "sync file"); /* enddef also syncs the data it moves */
     if (time < 10 || share_of_calls(t, "ncmpi_sync") < 10) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Bringing the file to the device took %.0f %% of the time. Call ncmpi_sync only "
-        "where a power cut must not undo what was written: other processes see it "
-        "without.",
-        time);
+    snprintf(words, TRACE_ADVICE,
+             "Syncing the file took %.0f %% of the time. Call ncmpi_sync only where the "
+             "values must survive a power failure: other processes see them without it.",
+             time);
     return true;
 }
 
@@ -217,12 +211,11 @@ static bool opening(const struct trace *t, char *words)
     double time = share_of_calls(t, "ncmpi_create") + share_of_calls(t, "ncmpi_open") +
                   share_of_calls(t, "ncmpi_close");
     if (time < 50 || t->sets.list.n < 3) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Opening and closing %lld datasets took %.0f %% of the time. Keep files open, "
-        "put variables of several files into one, or open a file by the processes alone "
-        "that need it.",
-        (long long)t->sets.list.n, time);
+    snprintf(words, TRACE_ADVICE,
+             "Opening and closing %lld datasets took %.0f %% of the time. Keep files "
+             "open, combine the variables of several files in one, or open each file "
+             "only on the processes that need it.",
+             (long long)t->sets.list.n, time);
     return true;
 }
 
@@ -237,9 +230,9 @@ static bool one_puts_all(const struct trace *t, char *words)
         if (part < 90) continue;
         snprintf(
             words, TRACE_ADVICE,
-            "Process %lld puts %.0f %% of the bytes, and putting takes %.0f %% of the "
-            "time. Do not gather values in one process: let each put its own with "
-            "the functions that end in _all, which write in parallel.",
+            "Process %lld puts %.0f %% of the bytes, and puts take %.0f %% of the time. "
+            "Do not gather values on one process: let each process put its own values "
+            "with the functions that end in _all, which write in parallel.",
             (long long)pid, part, time);
         return true;
     }
@@ -255,12 +248,12 @@ static bool all_get_all(const struct trace *t, char *words)
         if (t->processes[pid].there &&
             (double)moved(t, "get", pid).bytes < 0.8 * (double)t->read_extent)
             return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Each of %lld processes gets as many bytes as are read of files, %lld MiB, "
-        "which takes %.0f %% of the time. If they are the same for all, let each get "
-        "its part alone, or one get them and send them to the others (MPI_Bcast).",
-        (long long)t->there, (long long)(t->read_extent >> 20), share(t, all.time));
+    snprintf(words, TRACE_ADVICE,
+             "Each of %lld processes gets about as many bytes as are read from the "
+             "files, %lld MiB, which takes %.0f %% of the time. If all of them get the "
+             "same values, let each process get only the part that it needs, or let one "
+             "process get all and broadcast them (MPI_Bcast).",
+             (long long)t->there, (long long)(t->read_extent >> 20), share(t, all.time));
     return true;
 }
 
@@ -271,15 +264,14 @@ static bool read_again(const struct trace *t, char *words)
     if (times < 1.5) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "The file was read %.1f times over: %lld MiB, between places %lld MiB "
-        "apart. With nc_stage=enable and a fast nc_stage_dirname it is read once. If "
-        "it is staged already, the stage has too little room: nc_stage_size, or a "
-        "larger device.",
+        "The file was read %.1f times: %lld MiB in a range of %lld MiB. With "
+        "nc_stage=enable and a fast nc_stage_dirname it is read once. If it is already "
+        "staged, the stage is too small: increase nc_stage_size, or use a larger device.",
         times, (long long)(t->read_bytes >> 20), (long long)(t->read_extent >> 20));
     return true;
 }
 
-/* Calls of one process, each of which takes many places of the file in turn. */
+/* Applies if every put writes many short runs of bytes to the file. */
 static bool many_writes(const struct trace *t, char *words)
 {
     const struct trace_row *r = trace_find(t, "write");
@@ -289,11 +281,10 @@ static bool many_writes(const struct trace *t, char *words)
     if (r->all.n < MANY * puts.n || r->all.bytes / r->all.n >= SMALL) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "Each put made %lld writes of %lld bytes on the average, %.0f %% of the time: "
-        "its values lie in short runs of the file. Make the calls collective "
-        "(_all), with the hint nc_transfer=node if they are; divide another "
-        "dimension than the last; or keep each process's values together "
-        "(nc_blob=enable).",
+        "Each put made %lld writes of %lld bytes on average, which took %.0f %% of the "
+        "time, because its values are in short runs of the file. Use collective calls "
+        "(_all) with the hint nc_transfer=node; decompose a dimension other than the "
+        "last one; or store the values of each process together (nc_blob=enable).",
         (long long)(r->all.n / puts.n), (long long)(r->all.bytes / r->all.n), time);
     return true;
 }
@@ -306,12 +297,11 @@ static bool small_writes(const struct trace *t, char *words)
     double time = share_of(t, "write");
     char other[TRACE_ADVICE];
     if (all < MANY || small * 2 < all || time < 20) return false;
-    if (small_alone(t, other) || many_writes(t, other)) return false;
+    if (small_independent(t, other) || many_writes(t, other)) return false;
     snprintf(words, TRACE_ADVICE,
-             "%lld of %lld writes to the file had less than 4 KiB, and writing took %.0f "
-             "%% of "
-             "the time. The hint nc_transfer=node puts pieces together in memory first; "
-             "nc_burst_buf=enable writes them to a log.",
+             "%lld of %lld writes to the file were shorter than 4 KiB, and writing took "
+             "%.0f %% of the time. The hint nc_transfer=node combines pieces in memory "
+             "first; nc_burst_buf=enable writes them to a log.",
              (long long)small, (long long)all, time);
     return true;
 }
@@ -322,27 +312,26 @@ static bool compressing(const struct trace *t, char *words)
     if (time < 20 || time < writing) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "Waiting for compression took %.0f %% of the time, writing what came of it "
-        "%.0f %%: the file takes values faster than they are compressed. "
-        "nc_compress=lz4 is quicker, nc_compress=zstd/none@VAR,... leaves out variables "
-        "that do not shrink, and fewer digits (nc_quantize) shrink more.",
+        "Waiting for compression took %.0f %% of the time, and writing the compressed "
+        "data %.0f %%: the file system is faster than the compression. nc_compress=lz4 "
+        "is faster, nc_compress=zstd/none@VAR,... excludes variables that compress "
+        "badly, and fewer digits (nc_quantize) compress better.",
         time, writing);
     return true;
 }
 
-/* Where nothing else says why. */
+/* Applies only if no other rule explains the waiting. */
 static bool all_are_late(const struct trace *t, char *words)
 {
     char other[TRACE_ADVICE];
-    if (small_together(t, other) || moves(t, other) || opening(t, other)) return false;
+    if (small_collective(t, other) || moves(t, other) || opening(t, other)) return false;
     if (one_puts_all(t, other)) return false;
     if (share(t, t->waited) < 30 || one_is_late(t, other)) return false;
     snprintf(
         words, TRACE_ADVICE,
-        "Processes wait for each other %.0f %% of the time in calls, now for one, now "
-        "for "
-        "another. Make fewer collective calls: post requests and wait for many at once. "
-        "With more processes than cores this says little.",
+        "Processes wait for each other during %.0f %% of the time in calls, each time "
+        "for a different one. Make fewer collective calls: post requests and wait for "
+        "many at once. If there are more processes than cores, this is expected.",
         share(t, t->waited));
     return true;
 }
@@ -351,8 +340,8 @@ static const struct rule {
     const char *name;
     bool (*holds)(const struct trace *t, char *words);
 } rules[] = {
-    {"small-independent", small_alone},
-    {"small-collective", small_together},
+    {"small-independent", small_independent},
+    {"small-collective", small_collective},
     {"one-late", one_is_late},
     {"conversion", conversion},
     {"shared-stripes", stripes},

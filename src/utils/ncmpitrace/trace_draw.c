@@ -1,13 +1,13 @@
-/* A picture of a trace: a lane for each process, and what its time went to by colour; a
- * bar for each process below. gnuplot draws it. */
+/* Draws a trace with gnuplot: a lane for each process, coloured by how the process spent
+ * its time, and below the lanes a bar for each process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace.h"
 #include "util_plot.h"
 
-/* Parts by what they have in common; what others lie in comes first, and is drawn below.
- */
+/* Kinds of parts, with their colours. The kind that contains the others comes first, so
+ * it is drawn beneath them. */
 static const struct kind {
     const char *name, *colour;
     const char *parts[6];
@@ -49,14 +49,16 @@ static void put_box(const struct trace *t, FILE *out, int pid, double from, doub
             lane - 0.4, lane + 0.4);
 }
 
-/* Those of a kind, which are in order; what no eye tells apart is one. */
+/* Writes the sorted boxes of one kind. Merges boxes that are too close to be
+ * distinguished. */
 static void put_boxes(const struct trace *t, FILE *out, int kind)
 {
     const struct trace_box *b = t->boxes.items;
     const double least = (t->end - t->begin) / 1000;
     double from = 0, to = 0;
     int pid = -1;
-    fprintf(out, "$kind%d << END\nnan nan nan nan nan nan\n", kind); /* never empty */
+    fprintf(out, "$kind%d << END\nnan nan nan nan nan nan\n",
+            kind); /* gnuplot rejects empty data */
     for (int64_t i = 0; i < t->boxes.n; i++) {
         if (kind_of(&t->rows[b[i].row]) != kind) continue;
         const double end = b[i].start + b[i].time;
@@ -73,13 +75,13 @@ static void put_boxes(const struct trace *t, FILE *out, int kind)
     fprintf(out, "END\n");
 }
 
-/* So many ranks are between two that are written. */
+/* Returns the distance between consecutive ranks that get labels. */
 static long long ranks_apart(const struct trace *t)
 {
     return t->there / 20 + 1;
 }
 
-/* Lanes are written with the ranks that they are of; not all need be there. */
+/* Labels the lanes with ranks. Some ranks may be missing from the trace. */
 static void put_ranks(const struct trace *t, FILE *out)
 {
     const char *comma = "";
@@ -120,7 +122,7 @@ static void put_lanes(const struct trace *t, FILE *out)
     fprintf(out, "\n");
 }
 
-/* What a process had of a kind, in seconds. */
+/* Returns the seconds that a process spent on activities of one kind. */
 static double spent(const struct trace *t, int64_t pid, int kind)
 {
     double sum = 0;
@@ -131,7 +133,7 @@ static double spent(const struct trace *t, int64_t pid, int kind)
     return sum / 1e6;
 }
 
-/* Bars that stand on each other: each kind begins where those before it end. */
+/* Writes stacked bars: each kind starts where the previous one ends. */
 static void put_bars(const struct trace *t, FILE *out)
 {
     int64_t last = 0;

@@ -1,4 +1,4 @@
-/* The same as JSON. Times are seconds. */
+/* Prints the summary as JSON. Times are in seconds. */
 #include "trace.h"
 #include "util_json.h"
 

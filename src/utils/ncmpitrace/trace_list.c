@@ -1,4 +1,4 @@
-/* Lists that grow, and tables that find their members by two numbers. */
+/* Implements growable lists, and hash tables whose keys are pairs of numbers. */
 #include <string.h>
 
 #include "base_mem.h"
@@ -32,7 +32,7 @@ static void enter_key(struct trace_table *t, int64_t index, const int64_t *key)
     t->places[at] = index + 1;
 }
 
-/* Half of the places stay free. */
+/* Doubles the size of the hash table, so that at least half of its entries stay free. */
 static bool grow(struct trace_table *t, size_t size)
 {
     int64_t more = t->size == 0 ? 256 : t->size * 2;

@@ -1,4 +1,5 @@
-/* ncmpitrace: sums a trace up. A serial program without MPI. */
+/* ncmpitrace summarizes a trace. This file parses the command line. The tool is a serial
+ * program and does not use MPI. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "util_options.h"
 
 static const struct util_option options[] = {
-    {'d', "draw", "FILE", "draw it, too: a picture FILE.svg or FILE.png, by gnuplot"},
+    {'d', "draw", "FILE", "also plot it to FILE.svg or FILE.png with gnuplot"},
     {'j', "json", NULL, "write JSON"},
     {0},
 };
@@ -17,9 +18,10 @@ static const struct util_tool tool = {
     .name = TRACE_TOOL,
     .synopsis = "[-d FILE] [-j] TRACE...",
     .about =
-        "Sums up what the hint nc_trace, or the environment variable PNETCDF_TRACE, had\n"
-        "the library write: where the time went, who waited for whom, how large the\n"
-        "transfers of the file were, and what may be done about it.",
+        "Summarizes a trace, which the library writes if the hint nc_trace or the\n"
+        "environment variable PNETCDF_TRACE is set: where time was spent, which "
+        "processes\n"
+        "waited for which, how large the file accesses were, and what can be improved.",
     .options = options,
     .examples = "  PNETCDF_TRACE=t.json mpiexec -n 4 ./model\n"
                 "  ncmpitrace t.json\n"

@@ -1,12 +1,13 @@
-/* What a trace comes to, as text. */
+/* Prints the summary of a trace as text. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace.h"
 #include "util_message.h"
 
-/* What one process had of a row: all of a call, of a part what no other took. */
-static double of(const struct trace_row *r, int64_t pid)
+/* Returns the time that one process spent in a row: the total time for a call, and the
+ * time not spent in other parts for a part. */
+static double process_time(const struct trace_row *r, int64_t pid)
 {
     if (pid >= r->ncells) return 0;
     return r->call ? r->cells[pid].time : r->cells[pid].own;
@@ -32,7 +33,7 @@ static int sorted(const struct trace *t, bool call, const struct trace_row **row
     return n;
 }
 
-/* A number of bytes as people read it. */
+/* Formats a number of bytes in human-readable form. */
 struct shown {
     char text[32];
 };
@@ -54,13 +55,13 @@ static void show_row(const struct trace *t, const struct trace_row *r, double al
     double least = -1, largest = 0;
     for (int64_t pid = 0; pid < t->nprocesses; pid++) {
         if (!t->processes[pid].there) continue;
-        double time = of(r, pid);
+        double time = process_time(r, pid);
         if (least < 0 || time < least) least = time;
         if (time > largest) largest = time;
     }
     char name[TRACE_WORD];
     snprintf(name, sizeof name, "%s", r->name);
-    util_tame(name);
+    util_escape_controls(name);
     util_out_print(out, "%-26s %9lld %6.1f %10.4f %10.4f %10.4f %12s %10.4f\n", name,
                    (long long)r->all.n, all > 0 ? 100 * weight(r) / all : 0, least / 1e6,
                    weight(r) / (double)t->there / 1e6, largest / 1e6,
@@ -73,7 +74,7 @@ static void show_rows(const struct trace *t, bool call, struct util_out *out)
     const int n = sorted(t, call, rows);
     const double all = trace_call_time(t);
     util_out_print(out, "\n%-26s %9s %6s %10s %10s %10s %12s %10s\n",
-                   call ? "call" : "part", "number", "%", "least s", "mean s", "most s",
+                   call ? "call" : "part", "number", "%", "min s", "mean s", "max s",
                    "bytes", "longest s");
     for (int i = 0; i < n; i++)
         show_row(t, rows[i], all, out);
@@ -83,17 +84,18 @@ static void show_rows(const struct trace *t, bool call, struct util_out *out)
                        trace_library_time(t) / (double)t->there / 1e6);
 }
 
-/* ---- who waited ---- */
+/* ---- waiting ---- */
 
 static void show_waits(const struct trace *t, struct util_out *out)
 {
     enum { MOST = 5 };
     double below = -1;
     if (t->waited <= 0) return;
-    util_out_print(out,
-                   "\nwaiting for the last one to come to an agreement: %.4f s of all "
-                   "processes together\n",
-                   t->waited / 1e6);
+    util_out_print(
+        out,
+        "\n"
+        "waiting for the last process at agreements: %.4f s, sum of all processes\n",
+        t->waited / 1e6);
     for (int i = 0; i < MOST; i++) {
         int64_t next = -1;
         for (int64_t pid = 0; pid < t->nprocesses; pid++) {
@@ -107,13 +109,12 @@ static void show_waits(const struct trace *t, struct util_out *out)
         char name[64];
         snprintf(name, sizeof name, "%s",
                  host < 0 ? "?" : ((char **)t->hosts.items)[host]);
-        util_tame(name);
+        util_escape_controls(name);
         util_out_print(out, "  for process %lld (%s): %.4f s, %.0f %%\n", (long long)next,
                        name, below / 1e6, 100 * below / t->waited);
     }
     if (t->unknown > 0.01 * t->waited)
-        util_out_print(out, "  for a process that is not known: %.4f s\n",
-                       t->unknown / 1e6);
+        util_out_print(out, "for an unknown process: %.4f s\n", t->unknown / 1e6);
 }
 
 /* ---- the file ---- */
@@ -156,17 +157,17 @@ static void show_framed(const struct trace *t, struct util_out *out)
         if (++shown > MOST) break;
         char name[TRACE_WORD];
         snprintf(name, sizeof name, "%s", v[i].name == NULL ? "?" : v[i].name);
-        util_tame(name);
+        util_escape_controls(name);
         util_out_print(out, "%-26s %12s %12s %7.2f %10.4f\n", name,
                        size((double)v[i].values).text, size((double)v[i].frames).text,
                        (double)v[i].values / (double)v[i].frames, v[i].packing / 1e6);
     }
-    if (shown > MOST) util_out_text(out, "and more\n");
+    if (shown > MOST) util_out_text(out, "and others\n");
 }
 
 /* ---- advice ---- */
 
-/* As paragraphs of lines that fit a terminal. */
+/* Prints paragraphs with lines that fit a terminal. */
 static void show_words(const char *words, struct util_out *out)
 {
     enum { WIDTH = 90 };
@@ -196,10 +197,10 @@ static void show_advice(const struct trace *t, struct util_out *out)
         show_words(words, out);
         any = true;
     }
-    if (!any) util_out_text(out, "Nothing stands out.\n");
+    if (!any) util_out_text(out, "No problems were found.\n");
 }
 
-/* Is it the path of an earlier one? */
+/* Returns whether an earlier dataset has the same path. */
 static bool seen_before(const struct trace_set *sets, int64_t i)
 {
     for (int64_t k = 0; k < i; k++)
@@ -218,7 +219,7 @@ void trace_show(const struct trace *t, struct util_out *out)
         char path[200];
         if (sets[i].path == NULL || seen_before(sets, i)) continue;
         snprintf(path, sizeof path, "%s", sets[i].path);
-        util_tame(path);
+        util_escape_controls(path);
         util_out_print(out, "%s\n", path);
     }
     if (t->sets.list.n > 1)

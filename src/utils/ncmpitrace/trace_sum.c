@@ -1,4 +1,4 @@
-/* Sums of what a trace says. */
+/* Accumulates the sums of a trace: processes, calls, agreements, transfers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 enum {
     SEVERAL = -2,
     MOST_BOXES = 40000,
-    LONG = 100 /* microseconds: what may be seen as waiting */
+    LONG = 100 /* microseconds; shorter waits do not count as long */
 };
 
-/* What no program can have counted stays the largest number there is. */
+/* Adds n to a sum. Saturates on overflow, which no real program can cause. */
 static void increase(int64_t *sum, int64_t n)
 {
     if (__builtin_add_overflow(*sum, n, sum)) *sum = INT64_MAX;
@@ -161,7 +161,7 @@ static int by_time(const void *a, const void *b)
     return p->time > q->time ? -1 : p->time < q->time;
 }
 
-/* The longest are kept: the others would not be seen. */
+/* Keeps only the longest boxes, because shorter ones would not be visible. */
 int trace_add_box(struct trace *t, const char *name, bool call, int64_t pid, double start,
                   double time)
 {
@@ -178,7 +178,7 @@ int trace_add_box(struct trace *t, const char *name, bool call, int64_t pid, dou
     return 0;
 }
 
-/* ---- agreements: who waited for whom ---- */
+/* ---- agreements, and the processes that others waited for ---- */
 
 static int add_agreement(struct trace *t, int64_t set, int64_t number, int64_t pid,
                          double time)
@@ -196,12 +196,13 @@ static int add_agreement(struct trace *t, int64_t set, int64_t number, int64_t p
     return 0;
 }
 
-/* A line for several numbers has them all, or some of them have lines of their own; then
- * nobody knows which are in it. */
+/* A line for several agreements may represent every agreement in a range, or for all
+ * except those with their own lines. In the second case it is unknown which agreements
+ * the line covers, so it is ignored. */
 int trace_add_agreements(struct trace *t, int64_t set, int64_t pid, int64_t first,
                          int64_t last, int64_t n, double time)
 {
-    enum { MOST = 1 << 20 }; /* of what was too short for a line of its own */
+    enum { MOST = 1 << 20 }; /* maximum number of agreements per line */
     if (n > MOST) return -1;
     if (n != last - first + 1) return 0;
     for (int64_t i = 0; i < n; i++)
@@ -209,16 +210,18 @@ int trace_add_agreements(struct trace *t, int64_t set, int64_t pid, int64_t firs
     return 0;
 }
 
-/* Nobody leaves before the last one is there: who spent least came last, and the others
- * waited for that one, but for the time that the agreement takes. If one process alone
- * did not tell of it, it was short there, so that this one was the last. */
-static void settle_agreement(struct trace *t, const struct trace_agreement *a)
+/* Attributes the waiting time of an agreement. No process leaves an agreement before the
+ * last one arrives, so the process that spent the least time in it arrived last. Every
+ * other process waited for the difference between its time and that least time. If
+ * exactly one process did not report the agreement, that process spent little time in it,
+ * so it was the last. */
+static void attribute_wait(struct trace *t, const struct trace_agreement *a)
 {
     const struct trace_set *s = trace_lookup(&t->sets, sizeof *s, a->set, 0, false);
     int64_t processes = s == NULL ? 0 : s->processes, last = a->last;
     if (processes < 2 || s->seen != processes) return;
     int64_t missing = processes - a->seen;
-    if (missing < 0) return; /* the file has another run of the same number */
+    if (missing < 0) return; /* the file contains several runs with the same number */
     double waited = a->sum - (double)a->seen * a->least;
     if (missing == 1) {
         last = s->pids - a->pids;
@@ -231,9 +234,9 @@ static void settle_agreement(struct trace *t, const struct trace_agreement *a)
     }
     bool is_long = waited >= LONG;
     t->processes[last].caused += waited;
-    t->processes[last].late += is_long;
+    t->processes[last].late_count += is_long;
     t->waited += waited;
-    t->late += is_long;
+    t->late_count += is_long;
 }
 
 /* ---- the file ---- */
@@ -260,7 +263,8 @@ static int mark_stripe(struct trace *t, int64_t set, int64_t stripe, int host_of
     return 0;
 }
 
-/* Of several writes it is certain only where they begin and end. */
+/* Marks the stripes of a range as written. If the range covers several writes, marks only
+ * its first and last stripes, because these were certainly written. */
 static int mark_stripes(struct trace *t, int64_t set, int64_t pid, int64_t low,
                         int64_t high, bool whole)
 {
@@ -277,7 +281,7 @@ static int mark_stripes(struct trace *t, int64_t set, int64_t pid, int64_t low,
     return failed;
 }
 
-/* Notes where bytes were read. Of collective reads through MPI-IO that is not known. */
+/* Records the range of reads. The range of collective reads through MPI-IO is unknown. */
 static int mark_read(struct trace *t, int64_t set, int64_t bytes, int64_t low,
                      int64_t high)
 {
@@ -298,14 +302,14 @@ int trace_add_transfer(struct trace *t, int64_t set, int64_t pid, bool write, in
                  : mark_read(t, set, bytes, low, high);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole trace ---- */
 
 void trace_end(struct trace *t)
 {
     const struct trace_agreement *a = t->agreements.list.items;
     const struct trace_stripe *s = t->stripes.list.items;
     for (int64_t i = 0; i < t->agreements.list.n; i++)
-        settle_agreement(t, &a[i]);
+        attribute_wait(t, &a[i]);
     int64_t lanes = 0;
     for (int64_t pid = 0; pid < t->nprocesses; pid++) {
         t->processes[pid].lane = lanes;

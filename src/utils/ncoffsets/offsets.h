@@ -1,4 +1,4 @@
-/* What the files of ncoffsets share. */
+/* Shared declarations of ncoffsets, which prints the offsets of variables in a file. */
 #ifndef OFFSETS_H
 #define OFFSETS_H
 
@@ -11,16 +11,16 @@
 #define OFFSETS_TOOL "ncoffsets"
 
 struct offsets {
-    const char *variables; /* only these, as a list; NULL: all */
+    const char *variables; /* comma-separated names of variables to show; NULL for all */
     bool gaps_only, yes_or_no, json;
     bool all_records;
-    int64_t record; /* which one of record variables */
+    int64_t record; /* index of the record whose offsets are shown */
     struct util_classic file;
     struct util_out out;
-    bool *wanted; /* of each variable */
+    bool *wanted; /* for each variable, whether it is shown */
 };
 
-/* Writes what is asked for. */
+/* Prints the offsets that the options select. */
 void offsets_show(struct offsets *o);
 
 #endif

@@ -1,4 +1,5 @@
-/* ncoffsets: where the variables of a file lie. A serial program without MPI. */
+/* ncoffsets prints where the variables of a file are stored. This file parses the command
+ * line. The tool is a serial program and does not use MPI. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 enum { RECORD = 256, GAPS };
 
 static const struct util_option options[] = {
-    {'v', NULL, "VAR,...", "these variables only"},
-    {RECORD, "record", "N", "record variables: where record N lies (0)"},
-    {'r', NULL, NULL, "... where all of their records lie"},
-    {GAPS, "gaps", NULL, "only variables in front of which there is a gap"},
-    {'x', NULL, NULL, "print 1 if there are such variables, else 0, and nothing more"},
+    {'v', NULL, "VAR,...", "show only these variables"},
+    {RECORD, "record", "N", "show record N of record variables (0)"},
+    {'r', NULL, NULL, "show all records of record variables"},
+    {GAPS, "gaps", NULL, "show only variables that are preceded by a gap"},
+    {'x', NULL, NULL, "print 1 if any variable is preceded by a gap, otherwise 0"},
     {'j', "json", NULL, "write JSON"},
-    {'s', NULL, NULL, "without effect: sizes are always shown"},
-    {'g', NULL, NULL, "without effect: gaps are always shown"},
+    {'s', NULL, NULL, "no effect: sizes are always shown"},
+    {'g', NULL, NULL, "no effect: gaps are always shown"},
     {0},
 };
 
@@ -30,8 +31,8 @@ static const struct util_tool tool = {
     .name = OFFSETS_TOOL,
     .synopsis = "[-v VAR,...] [-r | --record N] [--gaps] [-x] [-j] [-s] [-g] FILE",
     .about =
-        "Shows where the header, the sections and the variables of a classic netCDF\n"
-        "file lie, in bytes.",
+        "Shows the offsets and sizes of the header, the sections and the variables of a\n"
+        "classic netCDF file, in bytes.",
     .options = options,
     .examples = "  ncoffsets run.nc\n"
                 "  ncoffsets -v temp --record 2 run.nc\n"
@@ -51,7 +52,7 @@ static int parse_record(struct offsets *o, const char *text)
     errno = 0;
     o->record = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || o->record < 0)
-        return refuse("--record: takes the number of a record");
+        return refuse("--record: must be the number of a record");
     return 0;
 }
 
@@ -90,18 +91,18 @@ static int parse(struct offsets *o, int argc, char **argv, const char **path)
     if (letter != UTIL_END) return letter;
     int first = util_first_operand();
     if (first != argc - 1)
-        return refuse(first == argc ? "which file?" : "one file at a time");
+        return refuse(first == argc ? "no file given" : "only one file can be given");
     *path = argv[first];
     return 0;
 }
 
-/* The record asked for must be an offset in the file. */
+/* Checks that the offset of the requested record does not overflow. */
 static int check_record(const struct offsets *o)
 {
     const struct cdf_header *h = &o->file.header;
     if (h->record_size == 0 || o->record == 0) return 0;
     if (o->record <= (INT64_MAX / 2 - h->begin_record) / h->record_size) return 0;
-    util_message(OFFSETS_TOOL, o->file.path, -1, "record %lld would lie behind 2^62",
+    util_message(OFFSETS_TOOL, o->file.path, -1, "record %lld would be beyond byte 2^62",
                  (long long)o->record);
     return -1;
 }

@@ -1,4 +1,4 @@
-/* Places as text and as JSON. */
+/* Prints the offsets of variables as text or as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 #include "util_name.h"
 #include "util_type.h"
 
-/* A variable's place: of its record, if it has any. */
+/* Extent of a variable, or of one record of a record variable. */
 struct place {
-    int64_t start, end; /* of its data, padding left out */
-    int64_t gap;        /* free bytes between it and what lies before */
+    int64_t start, end; /* byte offsets of its data, without padding */
+    int64_t gap;        /* number of unused bytes before the data */
 };
 
-/* Calls show for each variable, in the order of the file's sections. */
+/* Calls `show` for every fixed-size variable, or for every record variable, in definition
+ * order. */
 static void each(struct offsets *o, bool records, int64_t *end,
                  void (*show)(void *to, int varid, const struct place *p), void *to)
 {
@@ -52,7 +53,7 @@ static void put_shape(struct offsets *o, const struct cdf_var *v)
     if (v->ndims > 0) util_out_bytes(&o->out, ")", 1);
 }
 
-/* A line; record: which, or -1. */
+/* Prints a line. `record` is the index of the record, or -1 for a fixed-size variable. */
 static void put_line(struct offsets *o, const struct cdf_var *v, const struct place *p,
                      int64_t record)
 {
@@ -90,7 +91,8 @@ static void put_text(struct offsets *o)
                    util_format_name(h->format), o->file.size);
     util_out_print(out, "header: %" PRId64 " bytes", h->size);
     if (h->nvars > 0)
-        util_out_print(out, ", %" PRId64 " more are free", h->begin_fixed - h->size);
+        util_out_print(out, ", followed by %" PRId64 " free bytes",
+                       h->begin_fixed - h->size);
     util_out_print(out, "\nfixed-size variables: %d", h->nvars - h->nrecord_vars);
     if (h->nvars > h->nrecord_vars)
         util_out_print(out, ", from %" PRId64, h->begin_fixed);
@@ -159,7 +161,7 @@ static void put_json(struct offsets *o)
     util_json_close(j, '}');
 }
 
-/* ---- all ---- */
+/* ---- the whole report ---- */
 
 static void count_gap(void *to, int varid, const struct place *p)
 {

@@ -1,4 +1,4 @@
-/* What the files of ncvalidator share. */
+/* Internals shared by the files of ncvalidator. */
 #ifndef VALIDATOR_H
 #define VALIDATOR_H
 
@@ -16,64 +16,68 @@ enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
 
 struct validator {
     bool quiet, no_notes, json;
-    int finish; /* how often -f was given: twice takes it from a process at work on it */
-    bool pad;   /* set padding right in the file itself */
-    const char *repair; /* the copy to write, or NULL */
+    int finish; /* number of -f options; if 2, take over the redefinition even from a
+                 * running process */
+    bool pad;   /* -x: fix padding in the file itself */
+    const char *repair; /* -r: path of the repaired copy, or NULL */
     struct util_out out;
     struct util_json j;
 
-    /* Of the file being checked: */
+    /* The file being checked: */
     const char *path;
-    int64_t base; /* where in it the header begins */
+    int64_t base; /* offset of the header in the file */
     int64_t violations, notes, fixes;
-    int copy;       /* the copy being written, or the file itself, or -1 */
-    int copy_error; /* errno of the first write that failed, or 0 */
+    int copy; /* descriptor of the repaired copy or, with -x, of the file; -1 if none */
+    int copy_error; /* errno of the first failed write, or 0 */
 };
 
 /* ---- validator_check.c ---- */
 
-/* Checks one file, and tells. An exit status. */
+/* Checks one file and reports the findings. Returns an exit status. */
 int validator_check(struct validator *v, const char *path);
 
 /* ---- validator_blob.c ---- */
 
-/* Holds the subfiles of a dataset against its header, which is good, and against each
- * other; `take` gets what is found. 0, or -1: no memory for it. */
-int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take);
+/* Checks the subfiles of a dataset with a valid header against that header and against
+ * each other, and passes findings to `take`. Returns 0, or -1 if out of memory. */
+int validator_subfiles(struct validator *v, struct util_classic *file,
+                       cdf_report_fn *take);
 
 /* ---- validator_finish.c ---- */
 
 struct journal;
 
-/* Completes a redefinition that was interrupted, or takes it back. 0, or -1 after an
- * error line. */
+/* Finishes an interrupted redefinition or rolls it back, whichever the journal requires.
+ * Returns 0, or -1 after printing an error. */
 int validator_finish(struct validator *v, const char *path);
 
-/* The same of a journal that is open, with its dataset. NC_NOERR, or an error with words.
- */
+/* Finishes or rolls back a redefinition whose journal and dataset are open. Returns
+ * NC_NOERR, or an NC_ error after setting a message. */
 int validator_resume(struct journal *j);
 
 /* ---- validator_force.c ---- */
 
-/* Takes it from the process that works on it, and finishes it in a copy, which takes the
- * dataset's place. The same result. */
+/* Takes over a redefinition from the process that is working on it, and finishes it in a
+ * copy that replaces the dataset. Returns NC_NOERR, or an NC_ error after setting a
+ * message. */
 int validator_force(struct journal *j);
 
 /* ---- validator_repair.c ---- */
 
-/* Begins the copy of an open file: its bytes as they are. 0, or -1 after an error line.
- */
+/* Creates the copy and fills it with the bytes of an open file. Returns 0, or -1 after
+ * printing an error. */
 int validator_copy_start(struct validator *v, const struct util_classic *file);
 
-/* For the file itself instead: opens it for writing, before it is examined; closes it. 0,
- * or -1 after an error line. */
-int validator_pad_start(struct validator *v, const char *path);
+/* Open the file itself for writing, which must precede the examination, and close it.
+ * Return 0, or -1 after printing an error. */
+int validator_pad_start(struct validator *v, const struct util_classic *file);
 int validator_pad_finish(struct validator *v, const char *path);
 
-/* Puts in the copy what a finding says would be right. */
+/* Applies the fix for a finding to the copy. */
 void validator_copy_fix(struct validator *v, const struct cdf_finding *f);
 
-/* Ends it, and removes it after an error. 0, or -1 after an error line. */
+/* Closes the copy, and removes it after an error. Returns 0, or -1 after printing an
+ * error. */
 int validator_copy_finish(struct validator *v);
 
 #endif

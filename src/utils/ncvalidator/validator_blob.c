@@ -1,4 +1,6 @@
-/* A dataset whose values are partly in subfiles: are they all there, and right? */
+/* Checks a dataset that has values in subfiles: whether all subfiles exist and match the
+ * master file, whether their values match the checksums, and whether each subfile is a
+ * valid file. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -10,7 +12,7 @@
 
 struct finder {
     struct validator *v;
-    cdf_tell *take;
+    cdf_report_fn *take;
 };
 
 static void found(struct finder *f, bool note, const char *path, const char *reason)
@@ -28,7 +30,7 @@ static void report_subfile(void *to, const char *path, const char *reason)
     found(f, false, path == NULL || path == f->v->path ? "" : path, reason);
 }
 
-/* The format of a subfile by itself. */
+/* A subfile whose own format is being checked. */
 struct inner {
     struct finder *f;
     const char *path;
@@ -44,7 +46,8 @@ static void take_inner(void *to, const struct cdf_finding *finding)
     found(in->f, false, in->path, reason);
 }
 
-/* What cannot be opened or decoded has been told. */
+/* Checks the format of a subfile. Failures to open or decode it have already been
+ * reported. */
 static int examine_subfile(struct finder *f, const char *path)
 {
     struct util_classic file;
@@ -54,21 +57,20 @@ static int examine_subfile(struct finder *f, const char *path)
     int err = CDF_MORE;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
     if (st.st_size == 0) {
-        found(f, true, path,
-              "this subfile has nothing, as of a job that was ended early");
+        found(f, true, path, "this subfile is empty: a job ended early");
         return 0;
     }
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return 0;
     while (err == CDF_MORE && util_classic_more(&file, &head) == 0)
-        err = cdf_examine(head.bytes, head.length, file.size, NULL, NULL);
+        err = cdf_validate(head.bytes, head.length, file.size, NULL, NULL);
     if (err == NC_NOERR)
-        err = cdf_examine(head.bytes, head.length, file.size, take_inner, &in);
+        err = cdf_validate(head.bytes, head.length, file.size, take_inner, &in);
     base_free(head.bytes);
     util_classic_close(&file);
     return err == NC_ENOMEM ? -1 : 0;
 }
 
-/* Values that are not those that were written. */
+/* Compares the values with their checksums. */
 static void examine_values(struct finder *f, struct util_classic *file)
 {
     struct util_progress progress;
@@ -81,22 +83,24 @@ static void examine_values(struct finder *f, struct util_classic *file)
     snprintf(line, sizeof line, "%lld of %lld blobs have no checksum",
              (long long)sums.none, (long long)sums.none + sums.right + sums.wrong);
     if (!base_can_sum())
-        found(f, true, "", "checksums were not compared: this program was built without");
+        found(f, true, "",
+              "checksums were not verified: this program was built without checksum "
+              "support");
     else if (sums.none > 0)
         found(f, true, "", line);
 }
 
-int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take)
+int validator_subfiles(struct validator *v, struct util_classic *file,
+                       cdf_report_fn *take)
 {
     struct finder f = {v, take};
     bool good = util_blob_open(file, report_subfile, &f) == 0;
-    if (file->blob == NULL) return 0; /* that has been told */
+    if (file->blob == NULL) return 0; /* already reported */
     good = util_blob_check(file, report_subfile, &f) == 0 && good;
     if (!util_blob_is_complete(file))
-        found(
-            &f, true, "",
-            "the program that wrote to it last has not closed it: it is at work, or was "
-            "killed");
+        found(&f, true, "",
+              "the last program that wrote to it did not close it: that program is still "
+              "running or was killed");
     const char *behind = util_blob_behind(file);
     if (behind != NULL) found(&f, false, behind, UTIL_BLOB_BEHIND);
     if (good) examine_values(&f, file);

@@ -1,9 +1,11 @@
-/* One file examined twice: once to see how long its header is, once to tell. */
+/* Checks one file. The header is examined twice: first without reports, to determine its
+ * size, and then to report the findings. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "journal.h"
 #include "util_blob.h"
 #include "util_message.h"
 #include "validator.h"
@@ -26,17 +28,18 @@ static void put_text(struct validator *v, const struct cdf_finding *f)
         snprintf(offset, sizeof offset, "offset %" PRId64 ": ", v->base + f->offset);
     snprintf(line, sizeof line, "%.500s: %s%s%s", v->path, offset,
              f->note ? "note: " : "", f->reason);
-    util_tame(line);
+    util_escape_controls(line);
     util_out_print(&v->out, "%s\n", line);
 }
 
-/* Numbers that can be set right have 4 or 8 bytes. */
+/* Returns whether the fix for a finding only clears padding. Padding is at most 3 bytes
+ * long, and all other fixes replace a number of 4 or 8 bytes. */
 static bool is_padding(const struct cdf_finding *f)
 {
     return f->fix_length < 4;
 }
 
-static void tell_finding(void *to, const struct cdf_finding *f)
+static void report_finding_to_user(void *to, const struct cdf_finding *f)
 {
     struct validator *v = to;
     if (f->note)
@@ -54,15 +57,15 @@ static void tell_finding(void *to, const struct cdf_finding *f)
         put_text(v, f);
 }
 
-/* Reads as much of the file as its header takes, and decodes it if it is sound. *size is
- * what its data may take: *apart, they are in subfiles. */
+/* Reads the header of the file. Sets *apart if the file's values are in subfiles, and
+ * *size to the number of bytes that its data may occupy. */
 static int read_head(struct util_classic *file, struct util_head *head, int64_t *size,
                      bool *apart)
 {
     int err = CDF_MORE;
     while (err == CDF_MORE) {
         if (util_classic_more(file, head) != 0) return -1;
-        err = cdf_examine(head->bytes, head->length, file->size, NULL, NULL);
+        err = cdf_validate(head->bytes, head->length, file->size, NULL, NULL);
     }
     struct cdf_fault fault;
     *apart = err == NC_NOERR && util_classic_try(file, &fault) == 0 &&
@@ -94,8 +97,8 @@ static void end(struct validator *v, const struct util_head *head)
     }
     char path[512];
     snprintf(path, sizeof path, "%s", v->path);
-    util_tame(path);
-    if (v->violations == 0)
+    util_escape_controls(path);
+    if (v->violations == 0 && head->bytes != NULL)
         util_out_print(&v->out, "%s: a valid CDF-%d file\n", path, head->bytes[3]);
     else
         util_out_print(&v->out, "%s: %" PRId64 " violation%s of the format\n", path,
@@ -110,9 +113,10 @@ static int examine(struct validator *v, struct util_classic *file)
     int status = read_head(file, &head, &size, &apart);
     if (status == 0) {
         begin(v);
-        int err = cdf_examine(head.bytes, head.length, size, tell_finding, v);
+        int err = cdf_validate(head.bytes, head.length, size, report_finding_to_user, v);
         if (err == NC_ENOMEM) status = -1;
-        if (err == NC_NOERR && apart) status = validator_subfiles(v, file, tell_finding);
+        if (err == NC_NOERR && apart)
+            status = validator_subfiles(v, file, report_finding_to_user);
         end(v, &head);
     }
     base_free(head.bytes);
@@ -120,7 +124,8 @@ static int examine(struct validator *v, struct util_classic *file)
     return v->violations == 0 ? VALIDATOR_GOOD : VALIDATOR_BAD;
 }
 
-/* What it still has counts, not what the original had. */
+/* Checks the repaired file, because the exit status depends on its faults and not on the
+ * original file's. */
 static int recheck(struct validator *v, const char *path)
 {
     int64_t fixes = v->fixes;
@@ -128,15 +133,15 @@ static int recheck(struct validator *v, const char *path)
     v->repair = NULL;
     v->pad = false;
     if (!v->quiet && !v->json)
-        util_out_print(&v->out, "%s: %s%" PRId64 " place%s set right\n", path,
+        util_out_print(&v->out, "%s: %s%" PRId64 " place%s repaired\n", path,
                        copy ? "a copy with " : "", fixes, fixes == 1 ? "" : "s");
     return validator_check(v, path);
 }
 
-/* With -x: sets padding right in the file itself. */
+/* Handles -x: fixes padding in the file itself. */
 static int examine_and_pad(struct validator *v, struct util_classic *file)
 {
-    if (validator_pad_start(v, v->path) != 0) return VALIDATOR_TROUBLE;
+    if (validator_pad_start(v, file) != 0) return VALIDATOR_TROUBLE;
     int status = examine(v, file);
     if (validator_pad_finish(v, v->path) != 0) return VALIDATOR_TROUBLE;
     if (status == VALIDATOR_TROUBLE || v->fixes == 0) return status;
@@ -153,9 +158,32 @@ static int examine_and_copy(struct validator *v, struct util_classic *file)
     return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair);
 }
 
+/* Reports that the first bytes of the file are a mixture of a header and the mark of an
+ * interrupted redefinition. */
+static int report_torn(struct validator *v, const struct util_classic *file)
+{
+    const struct util_head none = {0};
+    char words[512], text[600];
+    snprintf(text, sizeof text, "the first 12 bytes were only partly written: %s",
+             journal_describe_use(file->path, file->fd, words));
+    const struct cdf_finding f = {.code = NC_ENOTNC, .reason = text};
+    begin(v);
+    report_finding_to_user(v, &f);
+    end(v, &none);
+    return VALIDATOR_BAD;
+}
+
+static bool begins_with_mark(const struct util_classic *file)
+{
+    unsigned char first[4] = "";
+    return util_classic_read(file, 0, first, sizeof first) == sizeof first &&
+           cdf_is_moving(first, sizeof first);
+}
+
 int validator_check(struct validator *v, const char *path)
 {
     struct util_classic file;
+    bool moving;
     v->path = path;
     v->copy = -1;
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
@@ -165,18 +193,25 @@ int validator_check(struct validator *v, const char *path)
         return VALIDATOR_TROUBLE;
     }
     if (v->repair != NULL && (file.base > 0 || file.stands_in)) {
-        util_message(
-            VALIDATOR_TOOL, path, -1,
-            "its values are in subfiles; ncmpijoin makes one file of them, which "
-            "can be repaired");
+        util_message(VALIDATOR_TOOL, path, -1,
+                     "its values are in subfiles; join them into one file with "
+                     "ncmpijoin, and repair that file");
         util_classic_close(&file);
         return VALIDATOR_TROUBLE;
     }
-    if (v->finish > 0 && util_classic_is_moving(&file)) {
+    if (util_classic_check_head(&file, &moving) != 0) {
+        util_classic_close(&file);
+        return VALIDATOR_TROUBLE;
+    }
+    if (moving && v->finish > 0) {
         util_classic_close(&file);
         if (validator_finish(v, path) != 0) return VALIDATOR_TROUBLE;
         if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0)
             return VALIDATOR_TROUBLE;
+    } else if (moving && !begins_with_mark(&file)) {
+        int status = report_torn(v, &file);
+        util_classic_close(&file);
+        return status;
     }
     int status = v->repair != NULL ? examine_and_copy(v, &file)
                  : v->pad          ? examine_and_pad(v, &file)

@@ -1,4 +1,5 @@
-/* ncvalidator: holds files against the classic formats. A serial program without MPI. */
+/* ncvalidator checks files against the classic formats. The tool is a serial program and
+ * does not use MPI. Its exit status is the worst status of any file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,15 @@
 enum { NO_NOTES = 256 };
 
 static const struct util_option options[] = {
-    {'q', "quiet", NULL, "say nothing, but by the exit status"},
-    {NO_NOTES, "no-notes", NULL, "leave out what is not against the format (notes)"},
+    {'q', "quiet", NULL, "print nothing; only set the exit status"},
+    {NO_NOTES, "no-notes", NULL, "do not show notes about what the format permits"},
     {'j', "json", NULL, "write JSON"},
     {'f', "finish", NULL,
-     "bring an interrupted redefinition to its end first; twice: from a process at work, "
-     "too"},
-    {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
-    {'x', NULL, NULL, "set padding right in the file itself, first"},
-    {'t', NULL, NULL, "without effect; PnetCDF's tells of what is right, too"},
+     "complete an interrupted redefinition first; twice: even if its process may be "
+     "running"},
+    {'r', "repair", "FILE", "write a copy with all safe repairs applied"},
+    {'x', NULL, NULL, "first repair padding in the file itself"},
+    {'t', NULL, NULL, "no effect; in PnetCDF it also lists valid items"},
     {0},
 };
 
@@ -27,7 +28,7 @@ static const struct util_tool tool = {
     .name = VALIDATOR_TOOL,
     .synopsis = "[-q] [-j] [-f [-f]] [-x | -r FILE] [--no-notes] FILE...",
     .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
-             "lists all that is wrong with them.",
+             "lists all violations.",
     .options = options,
     .examples = "  ncvalidator run.nc\n"
                 "  ncvalidator -r saved.nc broken.nc\n"
@@ -75,9 +76,9 @@ static int parse(struct validator *v, int argc, char **argv)
         apply(v, letter, argument);
     if (letter != UTIL_END) return letter;
     int files = argc - util_first_operand();
-    if (files == 0) return misuse("which file?");
-    if (files > 1 && v->repair != NULL) return misuse("-r: one file at a time");
-    if (v->pad && v->repair != NULL) return misuse("-x or -r, not both");
+    if (files == 0) return misuse("no file given");
+    if (files > 1 && v->repair != NULL) return misuse("-r: only one file can be given");
+    if (v->pad && v->repair != NULL) return misuse("-x and -r are mutually exclusive");
     return 0;
 }
 

@@ -1,9 +1,12 @@
-/* The copy in which things are set right. */
+/* Writes the repaired copy (-r), or fixes padding in the file itself (-x). Each fix is
+ * written at the offset of its finding. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_rights.h"
 #include "util_message.h"
@@ -75,6 +78,7 @@ void validator_copy_fix(struct validator *v, const struct cdf_finding *f)
 
 int validator_copy_finish(struct validator *v)
 {
+    if (fsync(v->copy) != 0 && v->copy_error == 0) v->copy_error = errno;
     if (close(v->copy) != 0 && v->copy_error == 0) v->copy_error = errno;
     v->copy = -1;
     if (v->copy_error == 0) return 0;
@@ -83,12 +87,20 @@ int validator_copy_finish(struct validator *v)
     return -1;
 }
 
-int validator_pad_start(struct validator *v, const char *path)
+/* Opens the file for writing and checks that it is the one that was examined, because the
+ * name may now refer to another file. */
+int validator_pad_start(struct validator *v, const struct util_classic *file)
 {
+    struct stat read, st;
     v->copy_error = 0;
-    v->copy = open(path, O_RDWR | O_CLOEXEC);
-    if (v->copy >= 0) return 0;
-    util_message(VALIDATOR_TOOL, path, -1, "%s", strerror(errno));
+    v->copy = open(v->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    bool looked = v->copy >= 0 && fstat(v->copy, &st) == 0 && fstat(file->fd, &read) == 0;
+    if (looked && base_same_file(&st, &read)) return 0;
+    util_message(VALIDATOR_TOOL, v->path, -1, "%s",
+                 looked ? "replaced by another file with the same name"
+                        : strerror(errno));
+    if (v->copy >= 0) (void)close(v->copy);
+    v->copy = -1;
     return -1;
 }
 

@@ -4,8 +4,8 @@
 #     spack dev-build ncmpi@main        # this checkout
 #     spack install --add ncmpi@1.0.0   # a tarball of `make dist`, from a mirror
 #
-# What says depends_on("parallel-netcdf") finds it where packages.yaml has it as an external of
-# that name, with `prefix` what `spack location -i ncmpi` prints.
+# For packages with depends_on("parallel-netcdf"), list ncmpi in packages.yaml as an external with
+# that name and the `prefix` that `spack location -i ncmpi` prints.
 from spack.package import *
 
 
@@ -13,7 +13,7 @@ class Ncmpi(AutotoolsPackage):
     """Parallel netCDF library on MPI-IO for the classic formats CDF-1, CDF-2 and CDF-5, with
     the interface of PnetCDF in C, C++ and Fortran."""
 
-    # Neither has a public address yet: the sources are a checkout, or a tarball in a mirror.
+    # Neither version has a public address yet. The source is a checkout or a tarball in a mirror.
     manual_download = True
 
     license("BSD-3-Clause")
@@ -25,9 +25,9 @@ class Ncmpi(AutotoolsPackage):
     variant("fortran", default=True, description="Fortran interfaces")
     variant("burstbuffer", default=True, description="Driver that logs writes on fast devices")
     variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
-    variant("traces", default=True, description="JSON: hints from a file, traces read")
+    variant("traces", default=True, description="JSON: hints files, summaries of traces")
     variant("compression", default=True, description="zstd and lz4 for values in subfiles")
-    variant("netcdf4", default=False, description="netCDF-4 files, by netCDF-C")
+    variant("netcdf4", default=False, description="netCDF-4 files, through netCDF-C")
     variant("shared", default=True, description="Shared library")
     variant("pic", default=True, description="Position-independent code in the static library")
 
@@ -41,7 +41,7 @@ class Ncmpi(AutotoolsPackage):
     depends_on("xxhash", type="build", when="+burstbuffer")
     depends_on("zstd", when="+compression")
     depends_on("lz4", when="+compression")
-    depends_on("netcdf-c+mpi", type="run", when="+netcdf4")  # loaded, not linked
+    depends_on("netcdf-c+mpi", type="run", when="+netcdf4")  # loaded at run time, not linked
     with when("@main"):
         depends_on("autoconf@2.69:", type="build")
         depends_on("automake@1.16:", type="build")

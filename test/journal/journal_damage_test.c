@@ -1,0 +1,524 @@
+/* Tests damaged journals and torn marks. If a dataset begins with a mixture of a header
+ * and a mark, the redefinition must be finished from the journal. Bytes of the mark must
+ * never be mistaken for the number of records. If any byte of a journal has changed, the
+ * journal must either be rejected, or be read with the same contents as before. A
+ * rejection must not change the dataset or the journal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_bytes.h"
+#include "base_error.h"
+#include "base_names.h"
+#include "journal.h"
+
+enum { MOST = 1 << 16, CUTS = JOURNAL_MARK };
+
+/* The contents of the dataset and of the journal. */
+struct image {
+    unsigned char bytes[2][MOST];
+    int64_t size[2]; /* size in bytes; -1 if the file does not exist */
+};
+
+static char folder[64], paths[2][96];
+static struct cdf_header before, after;
+static int64_t seed_records;
+
+/* ---- files ---- */
+
+static void take_image(struct image *m)
+{
+    for (int i = 0; i < 2; i++) {
+        int fd = open(paths[i], O_RDONLY);
+        m->size[i] = fd < 0 ? -1 : read(fd, m->bytes[i], MOST);
+        assert_true(m->size[i] < MOST);
+        if (fd >= 0) close(fd);
+    }
+}
+
+/* Overwrites the files in place, so their inodes remain the same. */
+static void put_image(const struct image *m)
+{
+    for (int i = 0; i < 2; i++) {
+        int fd = open(paths[i], O_RDWR | O_CREAT, 0600);
+        assert_true(fd >= 0);
+        assert_int_equal(0, ftruncate(fd, (off_t)m->size[i]));
+        assert_int_equal(m->size[i], pwrite(fd, m->bytes[i], (size_t)m->size[i], 0));
+        close(fd);
+    }
+}
+
+static void assert_unchanged(const struct image *m)
+{
+    static struct image now;
+    take_image(&now);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(m->size[i], now.size[i]);
+        assert_memory_equal(m->bytes[i], now.bytes[i], (size_t)m->size[i]);
+    }
+}
+
+/* ---- a dataset and its redefinition ---- */
+
+static void define(struct cdf_header *h, int format, bool more)
+{
+    const struct cdf_padding room = {
+        .header_minfree = 0, .fixed_align = 4, .record_align = 4};
+    int dims[2], id;
+    cdf_init(h, format);
+    assert_int_equal(NC_NOERR, cdf_def_dim(h, "time", NC_UNLIMITED, &dims[0]));
+    assert_int_equal(NC_NOERR, cdf_def_dim(h, "x", 3, &dims[1]));
+    assert_int_equal(NC_NOERR, cdf_def_var(h, "fixed", NC_SHORT, 1, &dims[1], &id));
+    assert_int_equal(NC_NOERR, cdf_def_var(h, "v", NC_INT, 2, dims, &id));
+    if (more)
+        assert_int_equal(NC_NOERR, cdf_def_var(h, "w", NC_DOUBLE, 1, &dims[1], &id));
+    h->numrecs = seed_records;
+    assert_int_equal(NC_NOERR, cdf_layout(h, more ? &before : NULL, &room));
+}
+
+static void make_dataset(int format)
+{
+    unsigned char *bytes = calloc(1, MOST);
+    seed_records = 300 + random() % 1000;
+    define(&before, format, false);
+    define(&after, format, true);
+    cdf_encode(&before, bytes);
+    for (int64_t i = before.size; i < cdf_file_size(&before); i++)
+        bytes[i] = (unsigned char)random();
+    int fd = open(paths[0], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int64_t size = cdf_file_size(&before);
+    assert_true(fd >= 0 && size < MOST);
+    assert_int_equal(size, pwrite(fd, bytes, (size_t)size, 0));
+    close(fd);
+    free(bytes);
+}
+
+static void end_dataset(void)
+{
+    cdf_free(&before);
+    cdf_free(&after);
+    unlink(paths[0]);
+    unlink(paths[1]);
+}
+
+/* Marks the dataset, creates a journal with areas of `area` bytes, and records the
+ * state *s if it is not the initial one. Leaves both files in place, as a killed
+ * process would. */
+static void start_redefinition(int64_t area, const struct journal_state *s)
+{
+    struct journal j;
+    bool now = area == 0 && s->high == 0;
+    enum journal_phase first = now ? s->phase : JOURNAL_READY;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    assert_int_equal(NC_NOERR, journal_claim(&j));
+    assert_int_equal(NC_NOERR, journal_start(&j, before.size, &after, area, first));
+    struct journal_state state = *s;
+    for (int k = 1; k >= 0 && area > 0; k--) {
+        unsigned char bytes[MOST];
+        for (int64_t i = 0; i < area; i++)
+            bytes[i] = (unsigned char)random();
+        j.sum = 0; /* written in two parts, as if by two processes */
+        assert_int_equal(NC_NOERR, journal_write_area(&j, k, 0, bytes, 101));
+        assert_int_equal(NC_NOERR,
+                         journal_write_area(&j, k, 101, bytes + 101, area - 101));
+        assert_true(j.sum == journal_sum(0, bytes, area));
+    }
+    if (s->saved) state.sum = j.sum + JOURNAL_SUM_KNOWN;
+    if (s->phase != first) assert_int_equal(NC_NOERR, journal_record(&j, state));
+    journal_free(&j);
+}
+
+/* ---- finishing ---- */
+
+static int carry(void *arg, const struct journal_state *round, enum journal_place from,
+                 enum journal_place to)
+{
+    (void)arg, (void)round, (void)from, (void)to;
+    return NC_NOERR;
+}
+
+static int nothing(void *arg)
+{
+    (void)arg;
+    return NC_NOERR;
+}
+
+static int concur(void *arg, int err)
+{
+    (void)arg;
+    return err;
+}
+
+static int add(void *arg, uint64_t *sum)
+{
+    (void)arg, (void)sum;
+    return NC_NOERR;
+}
+
+static void finish(struct journal *j)
+{
+    struct cdf_header was, is;
+    unsigned char bytes[4096];
+    assert_int_equal(NC_NOERR, journal_read_headers(j, bytes));
+    assert_int_equal(NC_NOERR, journal_decode_headers(&j->facts, bytes, &was, &is));
+    struct journal_movers c = {.j = j,
+                               .before = &was,
+                               .after = &is,
+                               .first = true,
+                               .share = 512,
+                               .least = 64,
+                               .carry_all = carry,
+                               .complete_all = nothing,
+                               .secure_all = nothing,
+                               .concur_all = concur,
+                               .add_all = add};
+    assert_int_equal(NC_NOERR, journal_resume_all(&c));
+    cdf_free(&was);
+    cdf_free(&is);
+}
+
+/* Checks that readers detect the torn mark, that cleaning up does not change either file,
+ * and that finishing the redefinition writes header `h`. */
+static void assert_finished(const unsigned char *head, const struct cdf_header *h)
+{
+    static struct image torn, now;
+    unsigned char header[1024];
+    struct journal j;
+    bool is_torn;
+    take_image(&torn);
+    assert_int_equal(NC_NOERR, journal_check_head(paths[0], &is_torn));
+    assert_true(is_torn || head[0] == 'R');
+    journal_tidy(-1, paths[0]);
+    assert_unchanged(&torn);
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    assert_int_equal(NC_EFILE, journal_clear(&j));
+    assert_unchanged(&torn);
+    j.guard = j.file;
+    assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
+    assert_int_not_equal(JOURNAL_NONE, j.state.phase);
+    finish(&j);
+    journal_free(&j);
+    cdf_encode(h, header);
+    take_image(&now);
+    assert_memory_equal(header, now.bytes[0], (size_t)h->size);
+    assert_int_equal(-1, now.size[1]);
+}
+
+/* Mixes two versions of the first bytes: for every position, joins the beginning of one
+ * version to the rest of the other, and vice versa. Checks each mixture that equals
+ * neither version. */
+static void tear(const struct image *m, const unsigned char *one,
+                 const unsigned char *other, const struct cdf_header *h)
+{
+    static struct image torn;
+    for (int cut = 1; cut < CUTS; cut++) {
+        for (int turn = 0; turn < 2; turn++) {
+            const unsigned char *low = turn == 0 ? one : other,
+                                *high = turn == 0 ? other : one;
+            torn = *m;
+            memcpy(torn.bytes[0], low, (size_t)cut);
+            memcpy(torn.bytes[0] + cut, high + cut, (size_t)(CUTS - cut));
+            unsigned char *head = torn.bytes[0];
+            if (memcmp(head, one, CUTS) == 0 || memcmp(head, other, CUTS) == 0) continue;
+            put_image(&torn);
+            assert_finished(head, h);
+        }
+    }
+}
+
+static void first_bytes(const struct cdf_header *h, unsigned char *head)
+{
+    unsigned char bytes[1024];
+    cdf_encode(h, bytes);
+    memcpy(head, bytes, CUTS);
+}
+
+/* For each format, simulates torn writes: the first bytes of `h` over the mark, and the
+ * mark over those bytes. */
+static void tear_in_each_format(const struct cdf_header *h, int64_t area,
+                                enum journal_phase phase)
+{
+    static const int formats[] = {1, 2, 5};
+    static struct image marked;
+    unsigned char head[CUTS];
+    for (int i = 0; i < 3; i++) {
+        make_dataset(formats[i]);
+        first_bytes(h, head);
+        start_redefinition(area, &(struct journal_state){.phase = phase});
+        take_image(&marked);
+        tear(&marked, head, marked.bytes[0], h);
+        end_dataset();
+    }
+}
+
+static void each_torn_mark_is_finished(void **state)
+{
+    (void)state;
+    tear_in_each_format(&before, 512, JOURNAL_READY);
+}
+
+static void each_torn_header_is_finished(void **state)
+{
+    (void)state;
+    tear_in_each_format(&after, 0, JOURNAL_COMMITTING);
+}
+
+/* Simulates a torn write of the mark for the next state. A carry may change several bytes
+ * of the state's number. */
+static void each_torn_name_is_finished(void **state)
+{
+    static struct image marked, next;
+    (void)state;
+    make_dataset(5);
+    start_redefinition(0, &(struct journal_state){.phase = JOURNAL_COMMITTING});
+    take_image(&marked);
+    struct journal j;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    j.guard = j.file;
+    assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
+    take_image(&marked);
+    assert_int_equal(NC_NOERR, journal_record(&j, (struct journal_state){
+                                                      .phase = JOURNAL_COMMITTING}));
+    journal_free(&j);
+    take_image(&next);
+    tear(&next, marked.bytes[0], next.bytes[0], &after);
+    end_dataset();
+}
+
+/* ---- a journal next to a finished dataset ---- */
+
+static void put_records(struct image *m, int64_t n, int64_t size)
+{
+    (void)cdf_encode_numrecs(5, n, m->bytes[0] + 4);
+    m->size[0] = size;
+    put_image(m);
+}
+
+static int count_files(void)
+{
+    char command[128];
+    int n = -1;
+    snprintf(command, sizeof command, "ls %s | wc -l", folder);
+    FILE *f = popen(command, "r");
+    assert_true(f != NULL && fscanf(f, "%d", &n) == 1);
+    pclose(f);
+    return n;
+}
+
+static void records_appended_beside_a_journal_are_accepted(void **state)
+{
+    static struct image left;
+    unsigned char header[1024];
+    bool torn;
+    (void)state;
+    make_dataset(5);
+    start_redefinition(0, &(struct journal_state){.phase = JOURNAL_COMMITTING});
+    take_image(&left);
+    int low = left.bytes[0][11];
+    cdf_encode(&after, header);
+    memcpy(left.bytes[0], header, (size_t)after.size);
+    int64_t more = 1 + (after.numrecs + 1 + 255 - low) / 256 * 256 + low;
+    put_records(&left, more, cdf_file_size(&after) + 300 * after.record_size);
+    assert_int_equal(NC_NOERR, journal_check_head(paths[0], &torn));
+    assert_false(torn);
+    journal_tidy(-1, paths[0]);
+    assert_int_equal(2, count_files()); /* the journal was renamed */
+    assert_int_equal(-1, access(paths[1], F_OK));
+    assert_int_equal(0, system("rm -f \"$JOURNAL_FOLDER\"/*.redef.*"));
+
+    /* If the number of records could be a mixture, the user must decide. */
+    after.numrecs = more - 1;
+    if (memcmp(left.bytes[0] + 4, header + 4, 7) == 0) {
+        put_records(&left, more - 1, left.size[0]);
+        assert_int_equal(NC_ENOTNC, journal_check_head(paths[0], &torn));
+        assert_non_null(strstr(base_error_detail(NC_ENOTNC), "incomplete"));
+        assert_unchanged(&left);
+    }
+    put_records(&left, seed_records, left.size[0]);
+    journal_tidy(-1, paths[0]);
+    assert_int_equal(1, count_files());
+    end_dataset();
+}
+
+/* ---- damaged journals ---- */
+
+/* Reads the journal. Returns true if its contents match *s, or false if it was rejected
+ * with a message. */
+static bool read_damaged(const struct journal_state *s, const unsigned char *headers)
+{
+    unsigned char bytes[4096];
+    struct journal j;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    int err = journal_find(&j);
+    if (err == NC_NOERR) err = journal_read_headers(&j, bytes);
+    if (err == NC_NOERR) err = journal_check_area(&j);
+    if (err == NC_NOERR) {
+        assert_int_equal(s->phase, j.state.phase);
+        assert_int_equal(s->low, j.state.low);
+        assert_int_equal(s->high, j.state.high);
+        assert_int_equal(s->saved, j.state.saved);
+        assert_int_equal(s->area, j.state.area);
+        assert_memory_equal(headers, bytes,
+                            (size_t)(before.size + after.size + after.nvars));
+    } else {
+        assert_int_equal(NC_ENOTNC, err);
+        assert_non_null(strstr(base_error_detail(err), paths[1]));
+    }
+    journal_free(&j);
+    return err == NC_NOERR;
+}
+
+/* Returns the next byte to flip. In the unused rest of a page, only a few bytes are
+ * flipped. */
+static int64_t next_byte(int64_t at)
+{
+    enum { USED = 192, STEP = 61 };
+    bool head = at < journal_headers_at();
+    if (head && at % JOURNAL_PAGE >= USED) {
+        int64_t page = (at / JOURNAL_PAGE + 1) * JOURNAL_PAGE;
+        return at + STEP < page ? at + STEP : page;
+    }
+    return at + 1;
+}
+
+static void flip_each_byte(const struct journal_state *s, int64_t area)
+{
+    static struct image whole, broken;
+    int64_t refused = 0, tried = 0;
+    make_dataset(s->phase % 2 == 0 ? 5 : 1);
+    start_redefinition(area, s);
+    take_image(&whole);
+    const unsigned char *headers = whole.bytes[1] + journal_headers_at();
+    int64_t end = journal_headers_at() + before.size + after.size + after.nvars;
+    assert_true(read_damaged(s, headers));
+    for (int64_t at = 0; at < whole.size[1]; at = next_byte(at)) {
+        broken = whole;
+        broken.bytes[1][at] ^= (unsigned char)(1 + random() % 255);
+        put_image(&broken);
+        bool good = read_damaged(s, headers);
+        assert_unchanged(&broken);
+        int64_t saved = (end + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
+        bool matters = at >= journal_headers_at() && at < end;
+        matters |= s->saved && at >= saved && at < saved + s->high;
+        assert_false(good && matters);
+        refused += !good;
+        tried++;
+    }
+    assert_true(refused >= 88 + 72 + 160 + end - journal_headers_at());
+    print_message("# phase %d: %lld bytes, %lld refused\n", s->phase, (long long)tried,
+                  (long long)refused);
+    end_dataset();
+}
+
+static void each_changed_byte_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    for (int phase = JOURNAL_READY; phase <= JOURNAL_RETURNING; phase++) {
+        struct journal_state s = {.phase = (enum journal_phase)phase};
+        if (phase == JOURNAL_MOVING || phase == JOURNAL_RESTORING) s.high = 512;
+        flip_each_byte(&s, 0);
+        s.saved = s.high > 0;
+        flip_each_byte(&s, 512);
+    }
+}
+
+/* Converts a page with a state to the older format, which lacks the checksum of the
+ * area. */
+static void put_old_state(struct image *m, int which)
+{
+    enum { OLD_FIELDS = 64, DIGIT = 7 };
+    unsigned char *page = m->bytes[1] + (1 + which) * JOURNAL_PAGE;
+    if (memcmp(page, "NCSTATE2", DIGIT + 1) != 0) return;
+    page[DIGIT] = '1';
+    memset(page + OLD_FIELDS, 0, JOURNAL_PAGE - OLD_FIELDS);
+    base_put_word(page + OLD_FIELDS, base_hash(page, OLD_FIELDS, 0));
+}
+
+static void a_journal_of_an_earlier_version_is_finished(void **state)
+{
+    static struct image m;
+    struct journal_state s = {.phase = JOURNAL_MOVING, .high = 512, .saved = true};
+    (void)state;
+    make_dataset(2);
+    start_redefinition(512, &s);
+    take_image(&m);
+    put_old_state(&m, 0);
+    put_old_state(&m, 1);
+    put_image(&m);
+    assert_true(read_damaged(&s, m.bytes[1] + journal_headers_at()));
+    end_dataset();
+}
+
+/* Flips bytes of the mark at the beginning of the dataset. */
+static void each_changed_byte_of_a_mark_is_refused(void **state)
+{
+    static struct image whole, broken;
+    struct journal_state s = {.phase = JOURNAL_MOVING, .high = 512};
+    (void)state;
+    make_dataset(5);
+    start_redefinition(512, &s);
+    take_image(&whole);
+    for (int at = 0; at < JOURNAL_MARK; at++) {
+        for (int value = 0; value < 256; value++) {
+            bool torn;
+            if (value == whole.bytes[0][at]) continue;
+            broken = whole;
+            broken.bytes[0][at] = (unsigned char)value;
+            put_image(&broken);
+            assert_int_equal(NC_NOERR, journal_check_head(paths[0], &torn));
+            bool marked = cdf_is_moving(broken.bytes[0], JOURNAL_MARK);
+            assert_true(torn || marked || memcmp(broken.bytes[0], "CDF", 3) != 0);
+            if (at >= 4)
+                assert_false(read_damaged(&s, whole.bytes[1] + journal_headers_at()));
+            journal_tidy(-1, paths[0]);
+            assert_unchanged(&broken);
+        }
+    }
+    end_dataset();
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    const char *shm = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof folder, "%s/ncmpi-journal.XXXXXX", shm);
+    if (mkdtemp(folder) == NULL) return -1;
+    snprintf(paths[0], sizeof paths[0], "%s/a.nc", folder);
+    snprintf(paths[1], sizeof paths[1], "%s/a.nc.redef", folder);
+    srandom(20261128);
+    return setenv("JOURNAL_FOLDER", folder, 1);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_torn_mark_is_finished),
+        cmocka_unit_test(each_torn_header_is_finished),
+        cmocka_unit_test(each_torn_name_is_finished),
+        cmocka_unit_test(records_appended_beside_a_journal_are_accepted),
+        cmocka_unit_test(each_changed_byte_is_refused_or_harmless),
+        cmocka_unit_test(a_journal_of_an_earlier_version_is_finished),
+        cmocka_unit_test(each_changed_byte_of_a_mark_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
