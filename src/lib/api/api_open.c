@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api_deferred_close.h"
 #include "api_dataset.h"
@@ -18,6 +19,7 @@
 #include "api_errors.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_number.h"
 #include "file_identity.h"
 #include "node.h"
 #include "base_path.h"
@@ -348,7 +350,7 @@ static int check_communicator(MPI_Comm comm)
 static struct trace_span opening(void)
 {
     base_error_begin();
-    return (struct trace_span){.since = trace_clock()};
+    return (struct trace_span){.since = base_now(CLOCK_MONOTONIC)};
 }
 
 static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,

@@ -11,11 +11,13 @@
  * uses the values, the coder and the list of chains, none of which the write accesses. It
  * never reads tables, because that would involve the layers that are writing. */
 #include <string.h>
+#include <time.h>
 
 #include "access_values.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_number.h"
 #include "base_rules.h"
 #include "base_segments.h"
 #include "base_sum.h"
@@ -137,14 +139,14 @@ static int add_frame(struct packing *p)
     if (room == NULL) return NC_ENOMEM;
     p->bytes = room;
     (void)access_values_put(&p->values, p->tile, n / g->chain.size);
-    int64_t since = trace_clock();
+    int64_t since = base_now(CLOCK_MONOTONIC);
     int64_t bytes = subfile_frame_pack(&p->b->frames.cache.coder, p->tile, n,
                                        g->chain.size, p->scratch, p->bytes + p->used);
     base_require(bytes > 0 && bytes <= n);
     if (g->chain.codec != BASE_CODEC_NONE) {
         counted->values += n;
         counted->frames += bytes;
-        counted->time += trace_clock() - since;
+        counted->time += base_now(CLOCK_MONOTONIC) - since;
     }
     uint64_t sum =
         base_sum(p->bytes + p->used, (size_t)bytes, subfile_seed(&p->b->facts));

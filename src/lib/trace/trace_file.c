@@ -43,7 +43,7 @@
 static int make_trace_file(const char *path)
 {
     char fresh[PATH_MAX];
-    int64_t own[2] = {trace_clock(), base_mpi_host()};
+    int64_t own[2] = {base_now(CLOCK_MONOTONIC), base_mpi_host()};
     unsigned long long mark = base_hash(own, sizeof own, (uint64_t)getpid());
     if (access(path, F_OK) == 0) return -1;
     if ((size_t)snprintf(fresh, sizeof fresh, "%s.%llx", path, mark) >= sizeof fresh)
@@ -145,7 +145,7 @@ static struct trace *new_trace(struct dataset *ds, bool threads)
     t->threads = threads || ds->hints.burst == HINTS_ENABLE ||
                  ds->hints.blob_join == HINTS_JOIN_BACKGROUND;
     if (MPI_Comm_rank(MPI_COMM_WORLD, &t->pid) != MPI_SUCCESS) t->pid = ds->rank;
-    t->flushed_at = trace_clock();
+    t->flushed_at = base_now(CLOCK_MONOTONIC);
     return t;
 }
 
@@ -194,8 +194,8 @@ static int64_t find_shift(void)
 {
     int64_t shift = known_shift, shortest = INT64_MAX;
     for (int i = 0; i < 10 && known_shift == 0; i++) {
-        int64_t before = trace_clock(), now = base_now(CLOCK_REALTIME);
-        int64_t took = trace_clock() - before;
+        int64_t before = base_now(CLOCK_MONOTONIC), now = base_now(CLOCK_REALTIME);
+        int64_t took = base_now(CLOCK_MONOTONIC) - before;
         if (took < shortest) shift = now - before - took / 2;
         if (took < shortest) shortest = took;
     }
@@ -220,7 +220,7 @@ void trace_start_all(struct dataset *ds, bool threads)
     (void)gethostname(host, sizeof host - 1);
     if (ds->rank == 0) s.why = prepare_first(ds, &s, host);
     (void)MPI_Barrier(ds->comm);
-    int64_t clock = trace_clock();
+    int64_t clock = base_now(CLOCK_MONOTONIC);
     s.clock = clock;
     s.shift = find_shift();
     int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);

@@ -49,7 +49,7 @@ struct trace_span trace_begin_part(struct trace *t)
 {
     if (is_untimed(t)) return (struct trace_span){0};
     lock_trace(t);
-    struct trace_span span = {.since = trace_clock(), .counted = t->counted};
+    struct trace_span span = {.since = base_now(CLOCK_MONOTONIC), .counted = t->counted};
     unlock_trace(t);
     return span;
 }
@@ -87,7 +87,7 @@ void trace_end_part(struct trace *t, enum trace_part part, struct trace_span spa
         return;
     }
     lock_trace(t);
-    int64_t end = trace_clock();
+    int64_t end = base_now(CLOCK_MONOTONIC);
     one.longest = one.own = end - span.since;
     bool called = t->depth > 0 && t->caller == trace_thread(t);
     if (called) {
@@ -123,7 +123,7 @@ struct trace_span trace_begin_call(struct trace *t, bool alone)
     } else if (t->caller == thread) {
         t->depth++;
     }
-    struct trace_span span = {trace_clock(), t->counted, bytes_moved(t)};
+    struct trace_span span = {base_now(CLOCK_MONOTONIC), t->counted, bytes_moved(t)};
     unlock_trace(t);
     return span;
 }
@@ -219,7 +219,7 @@ void trace_end_call(struct trace *t, struct trace_span span, const char *name, i
                     int err)
 {
     lock_trace(t);
-    int64_t end = trace_clock(), time = end - span.since;
+    int64_t end = base_now(CLOCK_MONOTONIC), time = end - span.since;
     struct trace_call c = {name,  1,  time, time, time, bytes_moved(t) - span.bytes,
                            varid, err};
     if (t->depth > 0 && t->caller == trace_thread(t)) {

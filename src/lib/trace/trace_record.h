@@ -45,8 +45,6 @@ struct trace_where {
     int64_t bytes;
 };
 
-int64_t trace_clock(void);
-
 struct trace_span trace_begin_part(struct trace *t);
 void trace_end_part(struct trace *t, enum trace_part part, struct trace_span span,
                     struct trace_where where);

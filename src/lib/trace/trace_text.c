@@ -2,7 +2,9 @@
  * readable even if several processes append to it or a writer is killed. Numbers are
  * formatted without printf, which would take longer than the events themselves. */
 #include <string.h>
+#include <time.h>
 
+#include "base_number.h"
 #include "base_utf8.h"
 #include "config.h"
 #include "trace_impl.h"
@@ -164,20 +166,20 @@ void trace_add_part(struct trace *t, enum trace_part part, int64_t start, int64_
 static void begin_note(struct trace *t, const char *name)
 {
     begin_line(t, name, "\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\"", trace_thread(t),
-               trace_clock());
+               base_now(CLOCK_MONOTONIC));
     put_numbered(t, ",\"args\":{\"set\":", t->id);
 }
 
 void trace_add_process(struct trace *t, const char *host)
 {
     char name[64] = "process ";
-    begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, trace_clock());
+    begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, base_now(CLOCK_MONOTONIC));
     put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
     put_numbered(t, ",\"rank\":", t->pid);
     put_text(t, ",\"library\":", LIBRARY_VERSIONS);
     put_string(t, "}");
     end_line(t);
-    begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, trace_clock());
+    begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, base_now(CLOCK_MONOTONIC));
     put_numbered(t, ",\"args\":{\"sort_index\":", t->pid);
     put_string(t, "}");
     end_line(t);

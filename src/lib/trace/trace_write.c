@@ -1,5 +1,5 @@
-/* Implements the trace's primitives: the clock, thread numbers, and the write that
- * appends a process's lines to the file. */
+/* Implements the trace's primitives: thread numbers, and the write that appends a
+ * process's lines to the file. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -8,11 +8,6 @@
 #include "base_io.h"
 #include "base_number.h"
 #include "trace_impl.h"
-
-int64_t trace_clock(void)
-{
-    return base_now(CLOCK_MONOTONIC);
-}
 
 int trace_thread(const struct trace *t)
 {
@@ -47,6 +42,6 @@ void trace_flush(struct trace *t)
     else if (t->fd >= 0 && t->used > 0 && !base_write_stream(t->fd, t->text, t->used))
         disable_trace(t, errno);
     t->used = 0;
-    t->flushed_at = trace_clock();
+    t->flushed_at = base_now(CLOCK_MONOTONIC);
     errno = saved;
 }
