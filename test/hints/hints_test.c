@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base_error.h"
+#include "hints_effect.h"
 #include "hints_file.h"
 #include "hints_table.h"
 #include "base_mem.h"
@@ -36,6 +37,28 @@ static void documented_values_are_valid(void **state)
         }
     }
     assert_true(named > 40);
+}
+
+/* Checks that a requested hint has an effect if all facts hold, and is reported with a
+ * reason if none does, unless it acts on every dataset. */
+static void hints_without_effect_have_a_reason(void **state)
+{
+    static const char *const always = "nc_driver nc_statistics nc_report nc_trace";
+    (void)state;
+    for (const struct hints_row *t = hints_table; t->key != NULL; t++) {
+        const struct hints_effects none = {.facts = 0}, all = {.facts = ~0U};
+        struct hints h;
+        hints_set_defaults(&h);
+        assert_false(hints_any_asked(&h));
+        assert_null(hints_unused(&h, t, &none, true));
+        h.e10_cache = strncmp(t->key, "e10_", 4) == 0 ? HINTS_ENABLE : HINTS_DISABLE;
+        h.asked[t - hints_table] = 1;
+        assert_true(hints_any_asked(&h));
+        const bool reported = hints_unused(&h, t, &none, true) != NULL;
+        if (reported == (strstr(always, t->key) != NULL)) fail_msg("%s", t->key);
+        const bool unused = hints_unused(&h, t, &all, true) != NULL;
+        if (unused != (t->group == HINTS_GROUP_UNUSED)) fail_msg("%s", t->key);
+    }
 }
 
 /* Checks that each hint's default is valid and is the documented one. */
@@ -69,7 +92,6 @@ static void invalid_values_change_nothing(void **state)
     hints_set(&h, "nc_ibuf_size", "12x");
     hints_set(&h, "nc_transfer", "teleport");
     hints_set(&h, "nc_nothing", "1");
-    hints_set(&h, "striping_unit", "1");
     assert_memory_equal(&h, &same, sizeof h);
     hints_set(&h, "nc_ibuf_size", "12");
     assert_int_equal(12, h.ibuf_size);
@@ -262,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documented_values_are_valid),
         cmocka_unit_test(defaults_are_documented),
+        cmocka_unit_test(hints_without_effect_have_a_reason),
         cmocka_unit_test(invalid_values_change_nothing),
         cmocka_unit_test(paths_match_the_intended_files),
         cmocka_unit_test(hints_of_a_file_are_applied),

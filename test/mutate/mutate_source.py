@@ -44,8 +44,8 @@ class Source:
 
     def number(self, cursor, operator, before, after):
         """Adds a mutant, and returns its position in this source; None if none is possible."""
-        line = self.text.count(b'\n', 0, cursor.extent.start.offset) + 1
-        if line in self.bad_lines:
+        line, last = (self.text.count(b'\n', 0, at.offset) + 1 for at in (cursor.extent.start, cursor.extent.end))
+        if self.bad_lines.intersection(range(line, last + 1)):
             return None
         self.mutants.append((line, operator, ' '.join(before.split()), ' '.join(after.split())))
         return len(self.mutants) - 1
@@ -202,10 +202,10 @@ class Source:
         n = self.number(c, 'operator', self.slice(start, end), 'with ' + other)
         if n is None:
             return
-        plus = '' if any(pointers) else '+'
-        self.around(start, end, '({ __auto_type l@%d@ = %s(' % (n, plus),
+        plus = ['' if p else '+' for p in pointers]
+        self.around(start, end, '({ __auto_type l@%d@ = %s(' % (n, plus[0]),
                     '); mutant(@%d@) ? l@%d@ %s r@%d@ : l@%d@ %s r@%d@; })' % (n, n, other, n, n, op, n))
-        self.instead(*middle, '); __auto_type r@%d@ = %s(' % (n, plus))
+        self.instead(*middle, '); __auto_type r@%d@ = %s(' % (n, plus[1]))
 
     def compound(self, c):
         _, b, op = self.operands(c)

@@ -80,6 +80,14 @@ void api_release_all(struct api_dataset *d, const struct api_dataset *spare);
  * Collective. */
 int api_end_all(struct api_dataset *d, int err);
 
+/* Adds to info, as nc_unused_hints, the requested hints that cannot have an effect.
+ * Local. NC_EMPI. */
+int api_effects_info(const struct api_dataset *d, MPI_Info info);
+
+/* Process 0 reports the requested hints that have had no effect. Collective if a hint was
+ * requested. NC_EMPI. */
+int api_effects_report_all(struct api_dataset *d);
+
 /* Leaves define mode: agrees on the definitions, computes the layout, and writes the
  * header. Collective; same result on all processes. */
 int api_end_define_all(struct api_dataset *d, const struct cdf_padding *room);

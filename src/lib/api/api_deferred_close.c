@@ -192,6 +192,7 @@ bool api_deferred_close_begin_all(struct api_dataset *d, struct trace_span span)
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;
     dataset_defer_error(ds, failed); /* the close reports it */
     if (deferred) {
+        ds->effects.facts |= HINTS_DEFERRED;
         /* The flush starts only after the agreement, which busy background threads would
          * delay. */
         (void)driver_call(d->top, background.flush_start);

@@ -125,6 +125,7 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     err = driver_call(d->top, inq_info, *info_used);
     if (err == NC_NOERR && d->ds.hints.statistics == HINTS_ENABLE)
         err = trace_stats_info(&d->ds.stats, *info_used);
+    if (err == NC_NOERR) err = api_effects_info(d, *info_used);
     api_unlock(d);
     if (err != NC_NOERR) MPI_Info_free(info_used);
     return err;

@@ -264,6 +264,8 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_padding *asked)
 
     trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
     api_quantize_update(d);
+    if (d->ds.header.nvars > (before == NULL ? 0 : before->nvars))
+        d->ds.effects.facts |= HINTS_LAID_OUT;
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;

@@ -288,7 +288,7 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     int read = hints_read(&d->ds.hints, info, d->ds.rank == 0, d->ds.full_path,
                           &caller->file, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
-    if (d->ds.rank == 0 && d->ds.hints.report != HINTS_REPORT_NONE)
+    if (d->ds.rank == 0 && d->ds.hints.report > HINTS_REPORT_NONE)
         (void)hints_report_invalid(info, report_invalid_hint, &d->ds);
     if (*error == NC_NOERR && d->ds.full_path == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0'))
@@ -382,6 +382,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     if (err == NC_NOERR) trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
+    d->ds.effects.facts = HINTS_CREATED;
     bool netcdf4 =
         terms.format == NC_FORMAT_NETCDF4 || terms.format == NC_FORMAT_NETCDF4_CLASSIC;
     if (netcdf4) d->ds.netcdf4 = (int)terms.format;

@@ -14,7 +14,7 @@ void api_release_all(struct api_dataset *d, const struct api_dataset *spare)
     cdf_free(&d->before);
     cdf_free(&d->ds.header);
     pthread_mutex_destroy(&d->lock);
-    base_free(d->ds.framed);
+    base_free(d->ds.frames.vars);
     base_free(d->ds.path);
     base_free(d->ds.full_path);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
@@ -25,7 +25,9 @@ void api_release_all(struct api_dataset *d, const struct api_dataset *spare)
 
 int api_end_all(struct api_dataset *d, int err)
 {
-    int reported = d->ds.hints.report ? trace_stats_report_all(&d->ds) : NC_NOERR;
+    int unused = api_effects_report_all(d), reported = NC_NOERR;
+    if (d->ds.hints.report > HINTS_REPORT_NONE) reported = trace_stats_report_all(&d->ds);
+    if (reported == NC_NOERR) reported = unused;
     trace_stop_all(&d->ds);
     api_release_all(d, NULL);
     return err != NC_NOERR ? err : reported;

@@ -132,7 +132,7 @@ static int begin_chain(struct packing *p)
 static int add_frame(struct packing *p)
 {
     struct growing *g = &p->grown[p->ngrown - 1];
-    struct trace_framed *counted = &p->b->base.ds->framed[g->chain.varid];
+    struct trace_framed *counted = &p->b->base.ds->frames.vars[g->chain.varid];
     int64_t n = subfile_frame_values(&g->chain, g->done);
     base_require(n > 0 && n <= SUBFILE_FRAME && n % g->chain.size == 0);
     void *room = base_grow(p->bytes, &p->room, p->used + n, 1);

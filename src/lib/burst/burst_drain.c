@@ -59,7 +59,7 @@ static int report_failed(struct burst *b, int err)
                                      used > 0 ? " " : "", what);
             named++;
         }
-        if (b->base.ds->hints.report == HINTS_REPORT_NONE) continue;
+        if (b->base.ds->hints.report <= HINTS_REPORT_NONE) continue;
         snprintf(line, sizeof line, "not written to the file: %s (%s); the log is %s",
                  what, base_error_name(w->status), log);
         trace_stats_add_line(b->base.ds, line);

@@ -152,17 +152,15 @@ int burst_start_all(struct burst *b)
     b->logging.token = b->base.ds->log_token = both[0];
     b->logging.birth = both[1];
     if (first) burst_file_set_token(&b->file, 0, b->logging.token);
-    int err = dataset_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
+    int err = create_log_all(b);
+    if (err != NC_NOERR)
+        snprintf(b->base.ds->effects.no_log, sizeof b->base.ds->effects.no_log, "%s",
+                 base_error_detail(err));
+    err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
     b->logging.made = b->logging.fresh = err == NC_NOERR;
     if (b->logging.made) {
-        const struct hints *h = &b->base.ds->hints;
-        bool threads = h->burst_flush == HINTS_FLUSH_IMMEDIATE || h->deferred_close;
-        if (first && threads && !burst_pool_can_write(b))
-            trace_stats_add_line(
-                b->base.ds, "nothing is drained in the background, because threads must "
-                            "not write to this file: its file system does not keep the "
-                            "caches of nodes coherent, or the file is in HDF5 format or "
-                            "has subfiles");
+        b->base.ds->effects.facts |=
+            HINTS_LOG | (burst_pool_can_write(b) ? HINTS_THREADS : 0);
         burst_resume(b);
         return NC_NOERR;
     }

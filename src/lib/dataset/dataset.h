@@ -21,8 +21,8 @@
  * Errors are negative NC_ codes. The lowest-level function that knows what is wrong adds
  * a message with base_error_set. The code is returned upwards, and ncmpi_strerror joins
  * the general text and the message. Module base converts MPI error codes. Nothing is
- * printed except a requested report, a warning about unknown hints in PNETCDF_HINTS, and,
- * when MPI ends, errors of deferred closes that no call has reported.
+ * printed except a requested report, warnings about hints that are unknown or have no
+ * effect, and, when MPI ends, errors of deferred closes that no call has reported.
  *
  * Rules for collective functions
  *
@@ -66,6 +66,7 @@
 #include "base_error.h"
 #include "base_require.h"
 #include "hints.h"
+#include "hints_effect.h"
 #include "cdf.h"
 #include "trace_stats.h"
 
@@ -123,6 +124,7 @@ struct dataset {
         *omitted;     /* unsupported objects in a netCDF-4 file, one per line; or NULL */
     bool is_stand_in; /* another file was opened in place of a missing one */
     struct hints hints;
+    struct hints_effects effects;
     bool writable;
     /* If not NULL, called by process 0 once it has opened the file, before anything in
      * the file is read or changed. fd may be -1. If this fails, no process opens the
@@ -149,8 +151,7 @@ struct dataset {
         agreed_slots[DATASET_SLOTS]; /* values that layers pass to every
                                       * agreement, and their maxima */
     struct trace_stats stats;        /* this process's counters */
-    struct trace_framed *framed;     /* compression counters of nframed variables */
-    int nframed;
+    struct trace_frames frames;      /* compression counters of variables */
     struct node *node;   /* the processes on this node; NULL until a layer needs them */
     struct trace *trace; /* NULL if no trace was requested */
 };

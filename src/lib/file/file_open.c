@@ -372,7 +372,8 @@ static int64_t striping(const struct file *f, const char *key, int64_t known)
 
 /* File properties found by process 0, one bit each. */
 enum { OBJECTS = 1, VIA_MPI = 2, UNTRIED = 4, WRONG = 8, OWN_SIZE = 16, IN_PAGES = 32 };
-enum { LOGGED = 64 }; /* another job may have logs for the file */
+enum { LOGGED = 64 };   /* another job may have logs for the file */
+enum { STRIPED = 128 }; /* the file system has stripes, or it is unknown */
 
 static int64_t traits_of(const struct file *f, bool objects)
 {
@@ -442,6 +443,7 @@ static int describe_all(struct file *f, int error)
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
         all[TRAITS] = traits_of(f, known.objects);
+        if (f->own.fd < 0 || known.unit > 0) all[TRAITS] |= STRIPED;
         all[ROOT_HOST] = ds->identity.host;
         all[DEVICE] = ds->identity.device;
         all[INODE] = ds->identity.inode;
@@ -455,6 +457,7 @@ static int describe_all(struct file *f, int error)
     f->mpi = (all[TRAITS] & VIA_MPI) != 0;
     f->own_size = (all[TRAITS] & (OWN_SIZE | WRONG)) != 0;
     f->logged = (all[TRAITS] & LOGGED) != 0;
+    if (all[TRAITS] & STRIPED) ds->effects.facts |= HINTS_STRIPES;
     ds->identity.host = all[ROOT_HOST];
     ds->identity.device = all[DEVICE];
     ds->identity.inode = all[INODE];

@@ -37,11 +37,10 @@ static const struct hints_word joins[] = {{"later", HINTS_JOIN_LATER},
                                           {"close", HINTS_JOIN_CLOSE},
                                           {"behind", HINTS_JOIN_BACKGROUND},
                                           {NULL, 0}};
-static const struct hints_word reports[] = {{"0", HINTS_REPORT_NONE},
-                                            {"disable", HINTS_REPORT_NONE},
-                                            {"1", HINTS_REPORT_STDERR},
-                                            {"enable", HINTS_REPORT_STDERR},
-                                            {NULL, HINTS_REPORT_FILE}}; /* a path */
+static const struct hints_word reports[] = {
+    {"0", HINTS_REPORT_NONE},        {"none", HINTS_REPORT_SILENT},
+    {"disable", HINTS_REPORT_NONE},  {"1", HINTS_REPORT_STDERR},
+    {"enable", HINTS_REPORT_STDERR}, {NULL, HINTS_REPORT_FILE}}; /* a path */
 static const struct hints_word traces[] = {{"0", HINTS_REPORT_NONE},
                                            {"disable", HINTS_REPORT_NONE},
                                            {NULL, HINTS_REPORT_FILE}}; /* a path */
@@ -139,6 +138,8 @@ static const struct hints_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}}
 const struct hints_row hints_table[] = {
 #include "hints.def"
     {0}};
+_Static_assert(sizeof hints_table / sizeof hints_table[0] <= HINTS_MOST,
+               "raise HINTS_MOST");
 
 const struct hints_row *hints_find(const char *key)
 {
@@ -288,7 +289,14 @@ void hints_set(struct hints *h, const char *key, const char *text)
 {
     int64_t value = 0;
     const struct hints_row *t = hints_find(key);
-    if (t != NULL && read_value(t, text, &value)) set(h, t, value, text);
+    if (t == NULL || !read_value(t, text, &value)) return;
+    set(h, t, value, text);
+    if (t->kind == HINTS_KIND_NUMBER || t->kind == HINTS_KIND_WORD)
+        h->asked[t - hints_table] = value != t->value;
+    else if (t->kind == HINTS_KIND_RULES)
+        h->asked[t - hints_table] = strcmp(text, "none") != 0;
+    else
+        h->asked[t - hints_table] = t->text == NULL || strcmp(text, t->text) != 0;
 }
 
 /* Translates E10's hints to the library's hints. */
@@ -322,12 +330,17 @@ void hints_complete(struct hints *h)
 
 /* ---- to text ---- */
 
+int64_t hints_number(const struct hints *h, const struct hints_row *t)
+{
+    return *number_of_hint((struct hints *)h, t);
+}
+
 const char *hints_value(const struct hints *h, const struct hints_row *t, char *text,
                         size_t size)
 {
     if (t->kind == HINTS_KIND_OTHER) return "";
     if (is_text(t)) return text_of_hint((struct hints *)h, t);
-    int64_t value = *number_of_hint((struct hints *)h, t);
+    int64_t value = hints_number(h, t);
     const struct hints_word *w = t->words;
     while (w != NULL && w->text != NULL && w->value != value)
         w++;

@@ -20,7 +20,12 @@ enum hints_transfer {
 enum hints_file_io { HINTS_FILE_IO_AUTO, HINTS_FILE_IO_POSIX, HINTS_FILE_IO_MPI };
 enum hints_short_file { HINTS_SHORT_ERROR, HINTS_SHORT_WARN, HINTS_SHORT_ZEROS };
 enum hints_join { HINTS_JOIN_LATER, HINTS_JOIN_CLOSE, HINTS_JOIN_BACKGROUND };
-enum hints_report_to { HINTS_REPORT_NONE, HINTS_REPORT_STDERR, HINTS_REPORT_FILE };
+enum hints_report_to {
+    HINTS_REPORT_SILENT = -1, /* not even about hints without an effect */
+    HINTS_REPORT_NONE,
+    HINTS_REPORT_STDERR,
+    HINTS_REPORT_FILE
+};
 
 enum hints_recover {
     HINTS_RECOVER_REPLAY, /* replay when opened for writing */
@@ -35,6 +40,7 @@ enum hints_stage_scope {
     HINTS_STAGE_GLOBAL
 };                           /* scope of a staged file */
 enum { HINTS_COHERENT = 3 }; /* an additional value of e10_cache */
+enum { HINTS_MOST = 96 };    /* the maximum number of hints */
 
 /* The library's hints. All members are plain values, because process 0's hints are
  * broadcast as bytes and apply to all processes. Sizes are in bytes. 0 means that the
@@ -104,6 +110,8 @@ struct hints {
     char chunk[1024];    /* chunk lengths for netCDF-4 files: "var:2,3/w:10" */
     int64_t no_indep_rw; /* MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* the hint nc_driver names an unknown driver */
+    unsigned char asked[HINTS_MOST]; /* 1 for each row of hints_table whose hint was
+                                      * requested with another value than its default */
 };
 
 enum hints_group {
@@ -164,6 +172,9 @@ void hints_set(struct hints *h, const char *key, const char *text);
 
 /* Translates E10's hints and rounds alignments. Call it after all hints have been set. */
 void hints_complete(struct hints *h);
+
+/* Returns the effective value of a hint that is a number or a word. */
+int64_t hints_number(const struct hints *h, const struct hints_row *t);
 
 /* Returns the effective value of a hint as text. */
 const char *hints_value(const struct hints *h, const struct hints_row *t, char *text,

@@ -4,6 +4,7 @@
  * to the first process's plan, and the staged file is created, opened by all processes on
  * the node, and unlinked. If any step fails, the dataset is read without staging. */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,6 +161,13 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
     return err;
 }
 
+/* Records why there is no stage. */
+static void note_failure(struct stage *s, int err)
+{
+    snprintf(s->ds->effects.no_stage, sizeof s->ds->effects.no_stage, "%s",
+             base_error_detail(err));
+}
+
 /* Opens the staged file in all processes on the node: the mirror, or if `path` is "", a
  * new file. A process that cannot open it reads the dataset's file instead. */
 static int make_space_all(struct stage *s, int err, char *path)
@@ -178,7 +186,9 @@ static int make_space_all(struct stage *s, int err, char *path)
     if (path[0] == '\0' && s->first) {
         stage_table_disable(s->table);
         s->ds->stats.stage_fallbacks++;
+        note_failure(s, err);
     }
+    if (path[0] != '\0') s->ds->effects.facts |= HINTS_STAGE;
     /* This agreement ensures that all have tried to open the file before the unlink. */
     int agreed = dataset_agree_all(s->ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"), NULL,
                                    NULL, 0);
@@ -228,6 +238,7 @@ static int reuse_stage_all(struct stage *s, const struct files *f)
     int64_t all[2] = {INT64_MIN, INT64_MIN};
     stage_server_begin(s);
     s->ds->stats.stage_kept++;
+    s->ds->effects.facts |= HINTS_STAGE;
     if (s->first) {
         stage_source_check_again(s, f->list);
         all[0] = (int64_t)(atomic_load(&s->shared->stamp) >> 1);
@@ -279,6 +290,7 @@ static void opened_all(struct driver *self)
     err = begin_either_all(s, &f, err);
     base_free(f.list);
     if (err != NC_NOERR) {
+        note_failure(s, err);
         disable_staging_all(s);
         return;
     }

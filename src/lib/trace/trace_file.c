@@ -261,8 +261,8 @@ void trace_drop(struct dataset *ds)
 static void add_framed(struct trace *t)
 {
     const struct dataset *ds = t->ds;
-    for (int id = 0; id < ds->nframed; id++)
-        if (ds->framed[id].frames > 0) trace_add_framed(t, id, &ds->framed[id]);
+    for (int id = 0; id < ds->frames.n; id++)
+        if (ds->frames.vars[id].frames > 0) trace_add_framed(t, id, &ds->frames.vars[id]);
 }
 
 void trace_stop_all(struct dataset *ds)

@@ -78,6 +78,7 @@ void trace_add_process(struct trace *t, const char *host);
 void trace_add_dataset(struct trace *t, const char *host);
 void trace_add_file(struct trace *t, int64_t stripe, int64_t stripes);
 void trace_add_variable(struct trace *t, int varid);
+void trace_add_unused(struct trace *t, const char *key, const char *reason);
 void trace_add_framed(struct trace *t, int varid, const struct trace_framed *f);
 
 /* Writes the buffer to the file. */

@@ -255,3 +255,12 @@ void trace_note_variables(struct dataset *ds, int first)
         trace_add_variable(t, id);
     unlock_trace(t);
 }
+
+void trace_note_unused(struct dataset *ds, const char *key, const char *reason)
+{
+    struct trace *t = ds->trace;
+    if (t == NULL) return;
+    lock_trace(t);
+    trace_add_unused(t, key, reason);
+    unlock_trace(t);
+}

@@ -116,6 +116,9 @@ void trace_start_all(struct dataset *ds, bool threads);
 void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes);
 void trace_note_variables(struct dataset *ds, int first);
 
+/* Records a hint that has had no effect. Local. */
+void trace_note_unused(struct dataset *ds, const char *key, const char *reason);
+
 /* Writes the remaining lines and ends the trace. Process 0 reports lines that any process
  * has lost. Collective if the hint requests a trace. */
 void trace_stop_all(struct dataset *ds);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_names.h"
 #include "config.h"
 #include "dataset.h"
 
@@ -32,11 +34,10 @@ enum { COUNTERS = sizeof(struct trace_stats) / sizeof(int64_t) };
 int trace_stats_grow(struct dataset *ds, int old, int nvars)
 {
     struct trace_framed *grown =
-        base_realloc(ds->framed, ((size_t)nvars + 1) * sizeof *grown);
+        base_realloc(ds->frames.vars, ((size_t)nvars + 1) * sizeof *grown);
     if (grown == NULL) return NC_ENOMEM;
     memset(grown + old, 0, ((size_t)nvars + 1 - (size_t)old) * sizeof *grown);
-    ds->framed = grown;
-    ds->nframed = nvars;
+    ds->frames = (struct trace_frames){grown, nvars};
     return NC_NOERR;
 }
 
@@ -160,8 +161,8 @@ static int report_framed_all(const struct dataset *ds, int64_t nvars)
     for (int first = 0; first < nvars && mpi == MPI_SUCCESS; first += AT_ONCE) {
         struct trace_framed mine[AT_ONCE] = {{0}}, sums[AT_ONCE] = {{0}};
         struct text t = {.length = 0};
-        for (int i = 0; i < AT_ONCE && first + i < ds->nframed; i++)
-            mine[i] = ds->framed[first + i];
+        for (int i = 0; i < AT_ONCE && first + i < ds->frames.n; i++)
+            mine[i] = ds->frames.vars[first + i];
         mpi = MPI_Reduce(mine, sums, AT_ONCE * EACH, MPI_INT64_T, MPI_SUM, 0, ds->comm);
         compose_framed(ds, sums, first, &t);
         if (t.length > 0) deliver(ds, &t);
@@ -177,7 +178,7 @@ int trace_stats_report_all(const struct dataset *ds)
     memcpy(mine, &ds->stats, COUNTERS * sizeof mine[0]);
     for (int i = 0; i < COUNTERS; i++)
         mine[COUNTERS + i] = -mine[i];
-    mine[FRAMED] = ds->stats.blob_framed_bytes > 0 ? ds->nframed : 0;
+    mine[FRAMED] = ds->stats.blob_framed_bytes > 0 ? ds->frames.n : 0;
     int mpi = MPI_Allreduce(mine, ends, ALL, MPI_INT64_T, MPI_MAX, ds->comm);
     int other = MPI_Reduce(mine, sum, COUNTERS, MPI_INT64_T, MPI_SUM, 0, ds->comm);
     const int64_t framed = mpi == MPI_SUCCESS ? ends[FRAMED] : 0;
@@ -197,7 +198,35 @@ int trace_stats_report_all(const struct dataset *ds)
 void trace_stats_add_line(const struct dataset *ds, const char *line)
 {
     struct text t = {.length = 0};
-    if (ds->hints.report == HINTS_REPORT_NONE) return;
+    if (ds->hints.report <= HINTS_REPORT_NONE) return;
     add(&t, "%.1024s: process %d: %s\n", ds->path, ds->rank, line);
     deliver(ds, &t);
+}
+
+/* Returns whether the line was written before, as remembered by its hash. Several threads
+ * may close datasets at once. */
+static bool was_written(const struct text *t)
+{
+    enum { MOST = 1024 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t written[MOST];
+    static int n;
+    const uint64_t hash = base_hash(t->bytes, t->length, 0);
+    int i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < n && written[i] != hash)
+        i++;
+    const bool before = i < n || n == MOST;
+    if (!before) written[n++] = hash;
+    pthread_mutex_unlock(&lock);
+    return before;
+}
+
+void trace_stats_add_unused(const struct dataset *ds, const char *key, const char *reason)
+{
+    struct text t = {.length = 0};
+    if (ds->hints.report == HINTS_REPORT_SILENT) return;
+    add(&t, "%.1024s: the hint %s has no effect: %s\n", ds->path, key, reason);
+    if (ds->hints.report == HINTS_REPORT_FILE) deliver(ds, &t);
+    if (!was_written(&t)) (void)base_write_stream(STDERR_FILENO, t.bytes, t.length);
 }

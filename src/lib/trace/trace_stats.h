@@ -19,6 +19,12 @@ struct trace_framed {
     int64_t time;           /* nanoseconds, including background threads */
 };
 
+/* The compression of all variables. */
+struct trace_frames {
+    struct trace_framed *vars;
+    int n;
+};
+
 struct dataset;
 
 /* Allocates counters for variables `old` to `nvars` - 1. Local. NC_ENOMEM. */
@@ -36,5 +42,10 @@ int trace_stats_report_all(const struct dataset *ds);
 
 /* Writes a line about this process to the report, if one was requested. Local. */
 void trace_stats_add_line(const struct dataset *ds, const char *line);
+
+/* Writes a line about a hint without effect to standard error, and to the report if that
+ * is a file, unless nc_report is "none". A program gets each line once. Local. */
+void trace_stats_add_unused(const struct dataset *ds, const char *key,
+                            const char *reason);
 
 #endif

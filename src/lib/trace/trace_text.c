@@ -216,6 +216,15 @@ void trace_add_variable(struct trace *t, int varid)
     end_line(t);
 }
 
+void trace_add_unused(struct trace *t, const char *key, const char *reason)
+{
+    begin_note(t, "unused hint");
+    put_text(t, ",\"hint\":", key);
+    put_text(t, ",\"reason\":", reason);
+    put_string(t, "}");
+    end_line(t);
+}
+
 void trace_add_framed(struct trace *t, int varid, const struct trace_framed *f)
 {
     begin_note(t, "frames");

@@ -96,6 +96,7 @@ struct trace_table {
 
 /* Size classes of reads and writes: below 4 KiB, 64 KiB, 1 MiB, 16 MiB, and larger. */
 enum { TRACE_CLASSES = 5 };
+enum { TRACE_ADVICE = 512 }; /* size of a piece of advice */
 
 struct trace {
     struct trace_row rows[TRACE_NAMES];
@@ -108,7 +109,8 @@ struct trace {
     double least_box; /* boxes shorter than this have been dropped */
     int64_t reads[TRACE_CLASSES], writes[TRACE_CLASSES];
     int64_t events, errors;
-    double begin, end; /* start and end of the trace */
+    char unused[TRACE_ADVICE]; /* hints without effect, with the reasons */
+    double begin, end;         /* start and end of the trace */
 
     double waited;      /* time spent in agreements waiting for the last process */
     int64_t late_count; /* number of long waits */
@@ -128,6 +130,7 @@ int trace_read(struct trace *t, const char *path);
 struct trace_note {
     int64_t set, pid;
     const char *path, *host, *variable;
+    const char *hint, *reason; /* of a hint without effect */
     int64_t processes, stripe, stripes, var, record;
     int64_t values, frames;
     double packing;
@@ -166,7 +169,6 @@ void *trace_lookup(struct trace_table *t, size_t size, int64_t a, int64_t b, boo
 
 /* trace_show.c, trace_advice.c, trace_json.c, trace_draw.c */
 void trace_show(const struct trace *t, struct util_out *out);
-enum { TRACE_ADVICE = 512 };
 /* Formats the next piece of advice, starting the search at index *i. Returns false after
  * the last one. */
 bool trace_advise(const struct trace *t, int *i, const char **rule,

@@ -79,6 +79,13 @@ static bool are_small(const struct trace *t, const struct trace_cell *c)
 /* ---- rules: each function returns whether the rule applies, and formats its text ----
  */
 
+static bool unused_hints(const struct trace *t, char *words)
+{
+    snprintf(words, TRACE_ADVICE, "Hints without an effect: %.450s.", t->unused);
+    util_escape_controls(words);
+    return t->unused[0] != '\0';
+}
+
 static bool small_independent(const struct trace *t, char *words)
 {
     const struct trace_cell c = accesses(t, false);
@@ -340,6 +347,7 @@ static const struct rule {
     const char *name;
     bool (*holds)(const struct trace *t, char *words);
 } rules[] = {
+    {"unused-hints", unused_hints},
     {"small-independent", small_independent},
     {"small-collective", small_collective},
     {"one-late", one_is_late},

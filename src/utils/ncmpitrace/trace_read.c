@@ -152,6 +152,8 @@ static void add_note(struct line *l, const json_t *args)
                                  .path = text(l, args, "path"),
                                  .host = text(l, args, "host"),
                                  .variable = text(l, args, "variable"),
+                                 .hint = text(l, args, "hint"),
+                                 .reason = text(l, args, "reason"),
                                  .processes = integer(l, args, "processes", 0),
                                  .stripe = integer(l, args, "stripe", 0),
                                  .stripes = integer(l, args, "stripes", 0),

@@ -83,12 +83,25 @@ static int add_framed(struct trace *t, const struct trace_note *n)
     return 0;
 }
 
+/* Each hint is mentioned once, whatever the number of datasets. */
+static void add_unused(struct trace *t, const struct trace_note *n)
+{
+    char line[300];
+    size_t used = strlen(t->unused);
+    snprintf(line, sizeof line, "%.40s (%.240s)", n->hint,
+             n->reason == NULL ? "" : n->reason);
+    if (strstr(t->unused, line) != NULL) return;
+    snprintf(t->unused + used, sizeof t->unused - used, "%s%s", used > 0 ? ", " : "",
+             line);
+}
+
 int trace_add_note(struct trace *t, const struct trace_note *n)
 {
     struct trace_set *s = trace_lookup(&t->sets, sizeof *s, n->set, 0, true);
     struct trace_process *p = process(t, n->pid);
     if (s == NULL || p == NULL) return -1;
     if (n->variable != NULL) return add_variable(t, n);
+    if (n->hint != NULL) add_unused(t, n);
     if (n->frames > 0) return add_framed(t, n);
     if (n->stripe > 0) s->stripe = n->stripe;
     if (n->stripes > 0) s->stripes = n->stripes;
