@@ -176,6 +176,33 @@ static void objects_can_be_renamed_in_define_mode(void)
     close_dataset(ncid);
 }
 
+/* Renames each object before the next one is defined with the same name. */
+static void renamed_objects_are_found_as_a_dataset_grows(void)
+{
+    enum { N = 100 };
+    int ncid = new_dataset("a.nc"), id;
+    char name[32];
+    for (int i = 0; i < N; i++) {
+        const int dim = new_dim(ncid, "dim", i + 1);
+        const int v = new_var(ncid, "var", NC_INT, 1, &dim);
+        snprintf(name, sizeof name, "dim_%d", i);
+        CHECK_NC(NC_NOERR, ncmpi_rename_dim(ncid, dim, name));
+        snprintf(name, sizeof name, "var_%d", i);
+        CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, v, name));
+    }
+    CHECK_NC(NC_EBADDIM, ncmpi_inq_dimid(ncid, "dim", &id));
+    CHECK_NC(NC_ENOTVAR, ncmpi_inq_varid(ncid, "var", &id));
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "dim_%d", i);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, name, &id));
+        CHECK_EQ(i, id);
+        snprintf(name, sizeof name, "var_%d", i);
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, name, &id));
+        CHECK_EQ(i, id);
+    }
+    close_dataset(ncid);
+}
+
 static void a_name_in_data_mode_may_not_become_longer(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "dim", 3), id;
@@ -246,6 +273,8 @@ static const struct check_test tests[] = {
     {"definitions require define mode", definitions_require_define_mode, 0},
     {"objects can be renamed in define mode", objects_can_be_renamed_in_define_mode,
      CHECK_FORMATS},
+    {"renamed objects are found as a dataset grows",
+     renamed_objects_are_found_as_a_dataset_grows, CHECK_FORMATS},
     {"a name in data mode may not become longer",
      a_name_in_data_mode_may_not_become_longer, CHECK_FORMATS},
     {"a dataset may have very many objects", a_dataset_may_have_very_many_objects,

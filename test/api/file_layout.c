@@ -176,6 +176,37 @@ static void a_huge_variable_that_is_not_last_is_refused(void)
     CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
 }
 
+/* Their offsets must not be computed as if the huge variable were the last, as it is in
+ * CDF-1 and CDF-2. */
+static void in_CDF_5_other_variables_may_follow_a_huge_one(void)
+{
+    int ncid = new_dataset("a.nc"), dims[2];
+    MPI_Offset start[2] = {4, (1 << 30) - 1}, first = 0, begin[3];
+    huge_dims(ncid, dims);
+    const int t = new_dim(ncid, "t", NC_UNLIMITED);
+    const int vars[3] = {huge_var(ncid, "huge", dims),
+                         new_var(ncid, "last", NC_BYTE, 1, dims),
+                         new_var(ncid, "record", NC_BYTE, 1, &t)};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < 3; i++) {
+        const signed char value = (signed char)(71 + i);
+        const MPI_Offset *at = i == 0 ? start : &first;
+        CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, vars[i], &begin[i]));
+        CHECK_NC(NC_NOERR, ncmpi_put_var1_schar_all(ncid, vars[i], at, &value));
+    }
+    CHECK_EQ(begin[0] + (5LL << 30), begin[1]);
+    CHECK_EQ(begin[1] + 8, begin[2]);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    for (int i = 0; i < 3; i++) {
+        signed char back = 0;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_var1_schar_all(ncid, vars[i], i == 0 ? start : &first, &back));
+        CHECK_EQ(71 + i, back);
+    }
+    close_dataset(ncid);
+}
+
 static void a_huge_variable_before_records_is_refused(void)
 {
     int ncid = new_dataset("a.nc"), dims[2];
@@ -294,6 +325,8 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"a huge variable that is not last is refused",
      a_huge_variable_that_is_not_last_is_refused, CHECK_FORMATS},
+    {"in CDF-5 other variables may follow a huge one",
+     in_CDF_5_other_variables_may_follow_a_huge_one, 0},
     {"a huge variable before records is refused",
      a_huge_variable_before_records_is_refused, CHECK_FORMATS},
     {"other padding bytes are accepted", other_padding_bytes_are_accepted, CHECK_FORMATS},

@@ -348,6 +348,26 @@ static void a_mapped_call_may_omit_strides(void)
     close_dataset(ncid);
 }
 
+static void a_strided_call_may_omit_strides(void)
+{
+    int ncid = new_dataset("a.nc"), dims[2], values[6], back[6] = {0};
+    dims[0] = new_dim(ncid, "y", 2 * check.nprocs);
+    dims[1] = new_dim(ncid, "x", 3);
+    v = new_var(ncid, "v", NC_INT, 2, dims);
+    begin_data(ncid);
+    MPI_Offset s[2] = {2 * check.rank, 0}, c[2] = {2, 3};
+    numbered(values, 6);
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_put_vars_int_all(ncid, v, s, c, NULL, values)
+                           : ncmpi_put_vars_int(ncid, v, s, c, NULL, values));
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_get_vars_int_all(ncid, v, s, c, NULL, back)
+                           : ncmpi_get_vars_int(ncid, v, s, c, NULL, back));
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 /* Maps the elements to every second position in memory. bufcount may be either the number
  * of accessed elements or the number of elements that the map spans. */
 static void a_map_may_have_gaps(void)
@@ -486,6 +506,8 @@ static const struct check_test tests[] = {
     {"text is converted to text only", text_is_converted_to_text_only,
      CHECK_FORMATS | CHECK_MODES},
     {"a mapped call may omit strides", a_mapped_call_may_omit_strides,
+     CHECK_FORMATS | CHECK_MODES},
+    {"a strided call may omit strides", a_strided_call_may_omit_strides,
      CHECK_FORMATS | CHECK_MODES},
     {"a map may have gaps", a_map_may_have_gaps, CHECK_FORMATS | CHECK_MODES},
     {"scalars need no arguments", scalars_need_no_arguments, CHECK_FORMATS},

@@ -336,6 +336,10 @@ static void no_elements_or_an_error_give_no_request(void)
         id = 5;
         CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, fixed, &start, &count, &value, &id));
         CHECK_EQ(NC_REQ_NULL, id);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_iput_vara_int(ncid, fixed, &start, &count, &value, NULL));
+        CHECK_NC(NC_NOERR,
+                 ncmpi_iget_vara_int(ncid, fixed, &start, &count, &value, NULL));
         /* There are no records yet. */
         CHECK_NC(NC_NOERR, ncmpi_iget_var_int(ncid, record, &value, &id));
         CHECK_EQ(NC_REQ_NULL, id);

@@ -123,6 +123,43 @@ static void a_header_that_grows_moves_everything(void)
     close_dataset(ncid);
 }
 
+/* Each process puts a name into a list, and then a new list makes the header outgrow its
+ * space. There is no sync in between, so each move must find the names that other
+ * processes have just put. The lists move by less than the length of a name. */
+static void names_put_between_moves_are_kept(void)
+{
+    enum { LENGTH = 101, LISTS = 5 };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    int ncid = new_dataset("a.nc"), ids[2], list = -1;
+    MPI_Offset start[2] = {check.rank, 0}, count[2] = {1, LENGTH}, place, last = 0;
+    char name[16], text[LENGTH], back[LENGTH];
+    ids[0] = new_dim(ncid, "number", check.nprocs);
+    ids[1] = new_dim(ncid, "length", LENGTH);
+    for (int i = 0; i < LISTS; i++) {
+        if (i > 0) CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        snprintf(name, sizeof name, "list_%d", i);
+        list = new_var(ncid, name, NC_CHAR, 2, ids);
+        CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, 0, 4, 0, 4));
+        CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, 0, &place));
+        CHECK(place > last && (i == 0 || place < last + LENGTH));
+        last = place;
+        for (int k = 0; k < LENGTH; k++)
+            text[k] = letters[(7 * i + 3 * check.rank + k) % 26];
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_text_all(ncid, list, start, count, text));
+    }
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    start[0] = (check.rank + 1) % check.nprocs;
+    for (int i = 0; i < LISTS; i++) {
+        for (int k = 0; k < LENGTH; k++)
+            text[k] = letters[(7 * i + 3 * (int)start[0] + k) % 26];
+        memset(back, 0, sizeof back);
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_text_all(ncid, i, start, count, back));
+        CHECK_BYTES(text, back, LENGTH);
+    }
+    close_dataset(ncid);
+}
+
 static void all_kinds_of_definitions_change_in_one_redefinition(void)
 {
     int ncid = with_data();
@@ -609,6 +646,7 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"a header that grows moves everything", a_header_that_grows_moves_everything,
      CHECK_FORMATS},
+    {"names put between moves are kept", names_put_between_moves_are_kept, CHECK_FORMATS},
     {"all kinds of definitions change in one redefinition",
      all_kinds_of_definitions_change_in_one_redefinition, CHECK_FORMATS},
     {"reserved space is used before data moves", reserved_space_is_used_before_data_moves,
