@@ -1,20 +1,21 @@
 #!/bin/bash
-# Checks that the tests named in doc/behaviour.md exist, and that every promise in it names a test.
+# Checks that the tests named in doc/behaviour.md and doc/testing.md exist, that every promise in
+# doc/behaviour.md names a test, and that every report in doc/testing.md names one.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
-doc=$top/doc/behaviour.md
+doc=$top/doc/behaviour.md testing=$top/doc/testing.md
 
 # Prints every `test/MODULE/FILE` or `test/MODULE/FILE: NAME` that is in backquotes. If a test is a
 # C function, its name has underscores instead of NAME's spaces.
 names() {
-    grep -oE '`test/[^`]+`' "$doc" | tr -d '`'
+    grep -ohE '`test/[^`]+`' "$doc" "$testing" | tr -d '`'
 }
 
 files_exist() {
     local file found=0 missing=0
     while IFS= read -r file; do
         found=$((found + 1))
-        [ -f "$top/$file" ] && continue
+        compgen -G "$top/$file" >/dev/null && continue # may be a directory or a pattern
         echo "$file is named and not there"
         missing=1
     done < <(names | sed 's/: .*//' | sort -u)
@@ -41,7 +42,15 @@ promises_have_tests() {
         END { if (open) { print open; bad = 1 } exit bad }' "$doc"
 }
 
-check "every file named in doc/behaviour.md exists" files_exist
-check "every test named in doc/behaviour.md exists" tests_exist
+# Each row of the table of reports begins with a link and ends with tests.
+reports_have_tests() {
+    awk '/^\| \[/ { rows++ }
+        /^\| \[/ && !/`test\/[^`]*: [^`]*` \|$/ { print; bad = 1 }
+        END { exit bad || rows < 25 }' "$testing"
+}
+
+check "every file named in doc/behaviour.md and doc/testing.md exists" files_exist
+check "every test named in doc/behaviour.md and doc/testing.md exists" tests_exist
 check "every promise names a test" promises_have_tests
+check "every report of another project names a test" reports_have_tests
 finish
