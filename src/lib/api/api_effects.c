@@ -66,21 +66,25 @@ int api_effects_info(const struct api_dataset *d, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
+/* Reports on process 0. */
+static void report_unused(struct dataset *ds, const struct hints_effects *e)
+{
+    for (const struct hints_row *t = hints_table; t->key != NULL; t++) {
+        const char *reason = hints_unused(&ds->hints, t, e, true);
+        if (reason == NULL || ds->rank != 0) continue;
+        trace_note_unused(ds, t->key, reason);
+        trace_stats_add_unused(ds, t->key, reason);
+    }
+}
+
 /* A fact holds for the dataset if any process knows it. */
 int api_effects_report_all(struct api_dataset *d)
 {
     struct dataset *ds = &d->ds;
-    if (!hints_any_asked(&ds->hints) || ds->hints.report == HINTS_REPORT_SILENT)
-        return NC_NOERR;
+    if (!ds->hints.any_asked || ds->hints.report == HINTS_REPORT_SILENT) return NC_NOERR;
     struct hints_effects e = effects_of(d);
     unsigned mine = e.facts;
     int mpi = MPI_Reduce(&mine, &e.facts, 1, MPI_UNSIGNED, MPI_BOR, 0, ds->comm);
-    for (const struct hints_row *t = hints_table;
-         t->key != NULL && ds->rank == 0 && mpi == MPI_SUCCESS; t++) {
-        const char *reason = hints_unused(&ds->hints, t, &e, true);
-        if (reason == NULL) continue;
-        trace_note_unused(ds, t->key, reason);
-        trace_stats_add_unused(ds, t->key, reason);
-    }
+    if (mpi == MPI_SUCCESS) report_unused(ds, &e);
     return base_mpi_error(mpi, NC_EMPI, "comparing the effects of hints");
 }

@@ -190,8 +190,3 @@ const char *hints_unused(const struct hints *h, const struct hints_row *t,
     }
     return NULL;
 }
-
-bool hints_any_asked(const struct hints *h)
-{
-    return memchr(h->asked, 1, sizeof h->asked) != NULL;
-}

@@ -57,7 +57,4 @@ struct hints_effects {
 const char *hints_unused(const struct hints *h, const struct hints_row *t,
                          const struct hints_effects *e, bool closing);
 
-/* Returns whether any hint was requested. */
-bool hints_any_asked(const struct hints *h);
-
 #endif

@@ -297,6 +297,7 @@ void hints_set(struct hints *h, const char *key, const char *text)
         h->asked[t - hints_table] = strcmp(text, "none") != 0;
     else
         h->asked[t - hints_table] = t->text == NULL || strcmp(text, t->text) != 0;
+    h->any_asked |= h->asked[t - hints_table];
 }
 
 /* Translates E10's hints to the library's hints. */

@@ -110,6 +110,7 @@ struct hints {
     char chunk[1024];    /* chunk lengths for netCDF-4 files: "var:2,3/w:10" */
     int64_t no_indep_rw; /* MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* the hint nc_driver names an unknown driver */
+    int64_t any_asked;   /* at least one hint was requested; see `asked` */
     unsigned char asked[HINTS_MOST]; /* 1 for each row of hints_table whose hint was
                                       * requested with another value than its default */
 };
