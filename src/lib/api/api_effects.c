@@ -67,12 +67,13 @@ int api_effects_info(const struct api_dataset *d, MPI_Info info)
 }
 
 /* Reports on process 0. */
-static void report_unused(struct dataset *ds, const struct hints_effects *e)
+static void report_unused(const struct dataset *ds, const struct hints_effects *e)
 {
+    const struct hints *h = &ds->hints;
     for (const struct hints_row *t = hints_table; t->key != NULL; t++) {
-        const char *reason = hints_unused(&ds->hints, t, e, true);
+        const char *reason = hints_unused(h, t, e, true);
         if (reason == NULL || ds->rank != 0) continue;
-        trace_note_unused(ds, t->key, reason);
+        trace_note_unused(ds->trace, t->key, reason);
         trace_stats_add_unused(ds, t->key, reason);
     }
 }

@@ -256,9 +256,8 @@ void trace_note_variables(struct dataset *ds, int first)
     unlock_trace(t);
 }
 
-void trace_note_unused(struct dataset *ds, const char *key, const char *reason)
+void trace_note_unused(struct trace *t, const char *key, const char *reason)
 {
-    struct trace *t = ds->trace;
     if (t == NULL) return;
     lock_trace(t);
     trace_add_unused(t, key, reason);

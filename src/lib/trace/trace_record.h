@@ -117,7 +117,7 @@ void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes);
 void trace_note_variables(struct dataset *ds, int first);
 
 /* Records a hint that has had no effect. Local. */
-void trace_note_unused(struct dataset *ds, const char *key, const char *reason);
+void trace_note_unused(struct trace *t, const char *key, const char *reason);
 
 /* Writes the remaining lines and ends the trace. Process 0 reports lines that any process
  * has lost. Collective if the hint requests a trace. */
