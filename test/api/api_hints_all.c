@@ -175,16 +175,32 @@ static void PNETCDF_HINTS_overrides_info_which_overrides_arguments(void)
     }
 }
 
-static void the_section_hint_beats_the_headers(void)
+/* Within one source, the hint for the section takes precedence over the header's. A
+ * source that takes precedence decides with either of them. */
+static void the_alignment_of_the_first_source_applies(void)
 {
-    MPI_Offset fixed, record;
-    int ncid = -1;
-    CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_header_align_size=4096", 1));
-    CHECK_NC(NC_NOERR, create("nc_var_align_size", "1024", &ncid));
-    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
-    sections(ncid, 0, 0, &fixed, &record);
-    CHECK_EQ(1024, fixed);
-    close_dataset(ncid);
+    static const struct {
+        const char *environment, *key, *value;
+        MPI_Offset fixed;
+    } cases[] = {
+        {"nc_header_align_size=4096", "nc_var_align_size", "1024", 4096},
+        {"nc_var_align_size=4096", "nc_header_align_size", "1024", 4096},
+        {"nc_header_align_size=4096;nc_var_align_size=2048", "nc_var_align_size", "1024",
+         2048},
+        {"nc_var_align_size=2048;nc_header_align_size=4096", "nc_var_align_size", "1024",
+         2048},
+        {"nc_ibuf_size=512", "nc_var_align_size", "1024", 1024},
+    };
+    for (int i = 0; i < 5; i++) {
+        MPI_Offset fixed, record;
+        int ncid = -1;
+        CHECK_EQ(0, setenv("PNETCDF_HINTS", cases[i].environment, 1));
+        CHECK_NC(NC_NOERR, create(cases[i].key, cases[i].value, &ncid));
+        CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+        sections(ncid, 0, 0, &fixed, &record);
+        CHECK_EQ(cases[i].fixed, fixed);
+        close_dataset(ncid);
+    }
 }
 
 /* ---- environment variables ---- */
@@ -330,8 +346,8 @@ static const struct check_test tests[] = {
     {"an unknown driver is refused", an_unknown_driver_is_refused, 0},
     {"PNETCDF_HINTS overrides info, which overrides arguments",
      PNETCDF_HINTS_overrides_info_which_overrides_arguments, CHECK_FORMATS},
-    {"the section's hint overrides the header's", the_section_hint_beats_the_headers,
-     CHECK_FORMATS},
+    {"the alignment of the first source applies",
+     the_alignment_of_the_first_source_applies, CHECK_FORMATS},
     {"invalid values are not reported as in effect",
      invalid_values_are_not_reported_as_in_effect, 0},
     {"malformed pairs are ignored with a warning",

@@ -84,6 +84,8 @@ AGREES = {
     # all of its processes, and they select the same one: either they agree on it (next_all), or the
     # same closes qualify everywhere (in MPI_Finalize, and in ncmpix_wait_closed with a path).
     'first_of': (),
+    # The processes compare what they found, and use it only if it is the same everywhere.
+    'api_reopen_find': (),
     # All processes of a program have the same thread level.
     'MPI_Query_thread': (0,),
     # All processes pass the same communicator.

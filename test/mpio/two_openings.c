@@ -338,6 +338,46 @@ static void processes_with_separate_openings_lose_no_record(void)
     }
 }
 
+/* ---- values in a log ---- */
+
+/* Programs in Python open a file again before their earlier object is closed. */
+static void an_opening_finds_values_that_the_program_has_logged(void)
+{
+    static const char *const logs[] = {
+        "nc_burst_buf=enable;nc_burst_buf_dirname=%s",
+        "e10_cache=enable;e10_cache_path=%s",
+        "nc_blob=enable;nc_burst_buf=enable;nc_burst_buf_dirname=%s",
+        "nc_burst_buf=enable;nc_burst_buf_dirname=%s;nc_burst_buf_shared_logs=enable"};
+    enum { N = 37, LOGS = sizeof logs / sizeof logs[0] };
+    for (int i = 0; i < 2 * LOGS && PNETCDF_BURST_BUFFERING; i++) {
+        int err, dims[2], ncid, varid, other;
+        MPI_Offset start[2] = {4, N * check.rank}, count[2] = {1, N}, records = 0;
+        double put[N], got[N] = {0};
+        bool alone = i >= LOGS;
+        for (int k = 0; k < N; k++)
+            put[k] = (double)check_random_own(UINT64_MAX) * 1.1e-7;
+        ncid = create_through(MPI_COMM_WORLD, "again.nc", logs[i % LOGS], &err);
+        CHECK_NC(NC_NOERR, err);
+        dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+        dims[1] = new_dim(ncid, "x", N * check.nprocs);
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_DOUBLE, 2, dims, &varid));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, varid, start, count, put));
+        if (alone) {
+            CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+            put[0] = -put[0];
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_double(ncid, varid, start, count, put));
+        }
+        other = open_dataset("again.nc", NC_NOWRITE);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(other, dims[0], &records));
+        CHECK_EQ(5, records);
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_double_all(other, varid, start, count, got));
+        CHECK_BYTES(put, got, sizeof put);
+        close_dataset(other);
+        close_dataset(ncid);
+    }
+}
+
 static const struct check_test tests[] = {
     {"close keeps records that another opening added",
      close_keeps_records_that_another_opening_added, CHECK_FORMATS},
@@ -362,6 +402,8 @@ static const struct check_test tests[] = {
      enddef_keeps_records_that_another_opening_added, 0},
     {"a redefinition moves records that another opening added",
      a_redefinition_moves_records_that_another_opening_added, 0},
+    {"an opening finds values that the program has logged",
+     an_opening_finds_values_that_the_program_has_logged, 0},
     {"the earlier of two creates is refused", the_earlier_of_two_creates_is_refused, 0},
     {"processes with separate openings lose no record",
      processes_with_separate_openings_lose_no_record, CHECK_SEVERAL},

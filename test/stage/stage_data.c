@@ -54,6 +54,32 @@ static void a_small_stage_suffices(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* Random gets that are much shorter than a block: nearly each evicts one. */
+static void a_stage_too_small_reads_little_more_than_none(void)
+{
+    enum { SHORT = 5, MANY = 600 };
+    char more[100];
+    start();
+    snprintf(more, sizeof more, "nc_stage_size=%d;nc_stage_ahead=disable",
+             FEW_BLOCKS * BLOCK);
+    int ncid = open_staged(more), got[SHORT];
+    long long before = of_all(ncid, "file_read_bytes");
+    for (int i = 0; i < MANY; i++) {
+        MPI_Offset from[2] = {(MPI_Offset)check_random_own(X),
+                              (MPI_Offset)check_random_own(Y - SHORT + 1)};
+        const MPI_Offset count[2] = {1, SHORT};
+        CHECK_NC(NC_NOERR, check.collective
+                               ? ncmpi_get_vara_int_all(ncid, 0, from, count, got)
+                               : ncmpi_get_vara_int(ncid, 0, from, count, got));
+        CHECK_BYTES(&grid[from[0]][from[1]], got, sizeof got);
+    }
+    long long asked = (long long)check.nprocs * MANY * (long long)sizeof got;
+    long long most = asked * 6 / 5 + (long long)(check.nprocs + FEW_BLOCKS) * BLOCK;
+    CHECK(of_all(ncid, "file_read_bytes") - before <= most);
+    CHECK(of_all(ncid, "stage_direct_bytes") > 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static void values_out_of_range_are_reported(void)
 {
     start();
@@ -473,6 +499,8 @@ static void no_staged_file_remains(void)
 static const struct check_test tests[] = {
     {"the file is read once", the_file_is_read_once, CHECK_FORMATS | CHECK_MODES},
     {"a small stage suffices", a_small_stage_suffices, CHECK_MODES},
+    {"a stage too small reads little more than none",
+     a_stage_too_small_reads_little_more_than_none, CHECK_MODES},
     {"values out of range are reported", values_out_of_range_are_reported, CHECK_MODES},
     {"files opened for writing are not staged", files_opened_for_writing_are_not_staged,
      CHECK_MODES},

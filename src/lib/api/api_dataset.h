@@ -30,6 +30,7 @@ struct api_dataset {
     struct api_queue *queue;  /* pending nonblocking requests; NULL until the first one */
     int64_t number; /* unique number of the dataset, the same on all processes */
     enum api_close_state closing;
+    bool ending;          /* the last call on the dataset has begun */
     bool deleted;         /* this process deleted the file after the close was deferred */
     bool threads;         /* MPI was initialized with MPI_THREAD_MULTIPLE, so the lock
                            * is used */
@@ -70,6 +71,25 @@ static inline void api_unlock(struct api_dataset *d)
  * NC_ENFILE, NC_ENOMEM. */
 int api_enter(struct api_dataset *d);
 void api_leave(struct api_dataset *d);
+
+/* Returns the open dataset for which `fits` returns true, or NULL. It does not end while
+ * the caller holds its lock, unless `fits` ignored `ending`. */
+struct api_dataset *api_find_open(bool (*fits)(void *dataset, void *of), void *of);
+
+/* A dataset of this program whose file is about to be opened again, and whose log has
+ * values that are not in the file. api_reopen_find returns it, locked, or NULL. If all
+ * processes have the same one (`common`), api_reopen_end_all drains the log. It unlocks
+ * the dataset in any case. Collective; each process returns its own error. */
+struct api_dataset *api_reopen_find(const struct dataset *ds);
+int api_reopen_end_all(struct api_dataset *before, bool common);
+
+/* Announces that a call ends the dataset. */
+static inline void api_begin_end(struct api_dataset *d)
+{
+    api_lock(d);
+    d->ending = true;
+    api_unlock(d);
+}
 
 /* Frees a dataset and everything it owns, including its id. Does not free the structure
  * itself if d is `spare`. Collective. */

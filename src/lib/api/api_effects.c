@@ -72,9 +72,11 @@ static void report_unused(const struct dataset *ds, const struct hints_effects *
     const struct hints *h = &ds->hints;
     for (const struct hints_row *t = hints_table; t->key != NULL; t++) {
         const char *reason = hints_unused(h, t, e, true);
+        char line[400];
         if (reason == NULL || ds->rank != 0) continue;
+        snprintf(line, sizeof line, "the hint %s has no effect: %s", t->key, reason);
         trace_note_unused(ds->trace, t->key, reason);
-        trace_stats_add_unused(ds, t->key, reason);
+        trace_stats_warn(ds, line);
     }
 }
 

@@ -80,9 +80,11 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs)
     return NC_NOERR;
 }
 
-/* Flags that are reduced together with the terms. LACKING: a process could not duplicate
- * the communicator. DUE: deferred closes must be completed first. */
-enum { LACKING, DUE, NFLAGS };
+/* Values that are reduced together with the terms. LACKING: a process could not duplicate
+ * the communicator. DUE: deferred closes must be completed first. OPEN, LEAST: the
+ * largest and the smallest number of a dataset that the program has open with the same
+ * file and with values in a log (0: none); the smallest is negated. */
+enum { LACKING, DUE, OPEN, LEAST, NFLAGS };
 
 /* Distributes the error of the first process that has one. Each flag becomes the maximum
  * over all processes. */
@@ -226,7 +228,13 @@ static int adopt_terms_all(struct dataset *ds, const struct hints_file *file,
     if (err == NC_NOERR) err = taken;
     if (err == NC_NOERR) err = agree_with_mpi(ds, &mine.hints);
     says[DUE] = api_deferred_close_is_due(ds);
+    struct api_dataset *before = api_reopen_find(ds);
+    if (before != NULL) says[OPEN] = before->number;
+    says[LEAST] = -says[OPEN];
     err = report_all(ds, err, says);
+    bool common = says[OPEN] > 0 && says[OPEN] == -says[LEAST];
+    int drained = api_reopen_end_all(before, common && err == NC_NOERR);
+    if (err == NC_NOERR && common) err = report_all(ds, drained, NULL);
     if (err != NC_NOERR) return err;
     *differs = mine.mode == terms->mode
                    ? NC_NOERR
@@ -437,6 +445,7 @@ int ncmpi_close(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_close");
     if (err != NC_NOERR) return err;
 
+    api_begin_end(d);
     struct trace_span span = trace_enter(d->ds.trace);
     int pending = discard_pending(d);
     if (d->defining)
@@ -459,6 +468,7 @@ int ncmpi_abort(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_abort");
     if (err != NC_NOERR) return err;
 
+    api_begin_end(d);
     if (d->defining && !d->fresh) { /* returns to the definitions in the file */
         struct cdf_header given_up = d->ds.header;
         d->ds.header = d->before;

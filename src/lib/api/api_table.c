@@ -37,6 +37,11 @@ void api_leave(struct api_dataset *d)
     base_ids_leave(&open_datasets, d->ncid);
 }
 
+struct api_dataset *api_find_open(bool (*fits)(void *dataset, void *of), void *of)
+{
+    return base_ids_search(&open_datasets, fits, of);
+}
+
 int ncmpi_inq_files_opened(int *num, int *ncids)
 {
     int open = base_ids_list(&open_datasets, ncids);

@@ -78,6 +78,17 @@ void *base_ids_leave(struct base_ids *t, int id)
     return object;
 }
 
+void *base_ids_search(struct base_ids *t, bool (*fits)(void *object, void *of), void *of)
+{
+    void *found = NULL;
+    pthread_mutex_lock(&t->lock);
+    const struct base_ids_table *now = t->table;
+    for (int id = 0; found == NULL && now != NULL && id < now->capacity; id++)
+        if (now->object[id] != NULL && fits(now->object[id], of)) found = now->object[id];
+    pthread_mutex_unlock(&t->lock);
+    return found;
+}
+
 int base_ids_list(struct base_ids *t, int *ids)
 {
     pthread_mutex_lock(&t->lock);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct base_ids_table {
     struct base_ids_table *smaller; /* previous table */
@@ -31,6 +32,10 @@ int base_ids_enter(struct base_ids *t, void *object);
 /* Return the object with a number, or NULL. base_ids_leave also removes the object. */
 void *base_ids_find(struct base_ids *t, int id);
 void *base_ids_leave(struct base_ids *t, int id);
+
+/* Returns the object with the lowest number for which `fits` returns true, or NULL. No
+ * object leaves the map meanwhile. */
+void *base_ids_search(struct base_ids *t, bool (*fits)(void *object, void *of), void *of);
 
 /* Returns the number of objects. Stores their numbers in `ids`, in ascending order,
  * unless it is NULL. */

@@ -18,9 +18,28 @@
 /* An info object to which key-value pairs are added. */
 struct target {
     MPI_Info info;
-    int mpi;   /* first error, or MPI_SUCCESS */
-    bool warn; /* report ignored pairs */
+    int mpi;                         /* first error, or MPI_SUCCESS */
+    bool warn;                       /* report ignored pairs */
+    bool aligns_header, aligns_vars; /* these hints were among the pairs */
 };
+
+static void note_alignment(struct target *t, const char *key)
+{
+    t->aligns_header |= strcmp(key, "nc_header_align_size") == 0;
+    t->aligns_vars |= strcmp(key, "nc_var_align_size") == 0;
+}
+
+/* nc_var_align_size takes precedence over nc_header_align_size only if both come from the
+ * same source: otherwise, the source that takes precedence decides. */
+static void override_alignment(struct target *t)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int there = 0;
+    if (t->mpi != MPI_SUCCESS || !t->aligns_header || t->aligns_vars) return;
+    t->mpi = MPI_Info_get(t->info, "nc_var_align_size", MPI_MAX_INFO_VAL, text, &there);
+    if (t->mpi == MPI_SUCCESS && there)
+        t->mpi = MPI_Info_delete(t->info, "nc_var_align_size");
+}
 
 static bool is_short_hint(const char *key, const char *value)
 {
@@ -49,6 +68,7 @@ static bool set_pair(void *of, const char *variable, const char *key, const char
 {
     struct target *t = of;
     if (refuse_hint(t, variable, key, value)) return true;
+    note_alignment(t, key);
     if (is_short_hint(key, value))
         t->mpi = MPI_Info_set(t->info, key, value);
     else
@@ -69,9 +89,10 @@ static bool is_new(void)
 static int add_environment(MPI_Info info, bool warn)
 {
     warn = is_new() && warn;
-    struct target t = {info, MPI_SUCCESS, warn};
+    struct target t = {.info = info, .mpi = MPI_SUCCESS, .warn = warn};
     const struct hints_from_environment e = {set_pair, report_ignored_pair, &t};
     if (!hints_environment(&e)) return NC_ENOMEM;
+    override_alignment(&t);
     return base_mpi_error(t.mpi, NC_EMPI, "MPI_Info_set");
 }
 
@@ -92,16 +113,20 @@ static void warn_ignored(const struct hints_file *f, struct hints_file_place pla
 
 static int add_file(MPI_Info info, const char *path, struct hints_file *f)
 {
+    struct target t = {.info = info, .mpi = MPI_SUCCESS};
     f->warn = warn_ignored;
-    int err = hints_file_read(f), mpi = MPI_SUCCESS;
+    int err = hints_file_read(f);
     for (int i = 0; i < f->nentries && err == NC_NOERR; i++) {
         const struct hints_file_entry *e = &f->entries[i];
         if (!hints_file_entry_matches(e, path)) continue;
-        for (int k = 0; k < e->npairs && mpi == MPI_SUCCESS; k++)
+        for (int k = 0; k < e->npairs && t.mpi == MPI_SUCCESS; k++) {
+            note_alignment(&t, e->pairs[k].key);
             if (is_short_hint(e->pairs[k].key, e->pairs[k].value))
-                mpi = MPI_Info_set(info, e->pairs[k].key, e->pairs[k].value);
+                t.mpi = MPI_Info_set(info, e->pairs[k].key, e->pairs[k].value);
+        }
     }
-    return err == NC_NOERR ? base_mpi_error(mpi, NC_EMPI, "MPI_Info_set") : err;
+    override_alignment(&t);
+    return err == NC_NOERR ? base_mpi_error(t.mpi, NC_EMPI, "MPI_Info_set") : err;
 }
 
 static int read_info_hints(struct hints *h, MPI_Info info)

@@ -222,11 +222,11 @@ static bool was_written(const struct text *t)
     return before;
 }
 
-void trace_stats_add_unused(const struct dataset *ds, const char *key, const char *reason)
+void trace_stats_warn(const struct dataset *ds, const char *line)
 {
     struct text t = {.length = 0};
     if (ds->hints.report == HINTS_REPORT_SILENT) return;
-    add(&t, "%.1024s: the hint %s has no effect: %s\n", ds->path, key, reason);
+    add(&t, "%.1024s: %s\n", ds->path, line);
     if (ds->hints.report == HINTS_REPORT_FILE) deliver(ds, &t);
     if (!was_written(&t)) (void)base_write_stream(STDERR_FILENO, t.bytes, t.length);
 }

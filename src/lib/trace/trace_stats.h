@@ -43,9 +43,8 @@ int trace_stats_report_all(const struct dataset *ds);
 /* Writes a line about this process to the report, if one was requested. Local. */
 void trace_stats_add_line(const struct dataset *ds, const char *line);
 
-/* Writes a line about a hint without effect to standard error, and to the report if that
- * is a file, unless nc_report is "none". A program gets each line once. Local. */
-void trace_stats_add_unused(const struct dataset *ds, const char *key,
-                            const char *reason);
+/* Writes a line to standard error, and to the report if that is a file, unless nc_report
+ * is "none". A program gets the same line once for each dataset. Local. */
+void trace_stats_warn(const struct dataset *ds, const char *line);
 
 #endif
