@@ -7,8 +7,8 @@ const char* ncmpi_inq_libvers(void);
 
 /** Returns the message for an error code. Local.
  * @param err code that a function returned; a positive code is treated as an errno
- * @return A message, never NULL. Do not free it. It includes details of the last error of
- * this thread, such as a path or a name. */
+ * @return A message, never NULL. Do not free it. If err is the last error of this thread,
+ * the message begins with details, such as a path or a name. */
 const char* ncmpi_strerror(int err);
 
 /** Returns the name of an error code. Local.

@@ -81,10 +81,11 @@ static void messages_name_the_data_call(void)
     TOLD(NC_ENOTINDEFINE, ncmpi_rename_var(ncid, v, "temperature"), "'temperature'");
     TOLD(NC_ENOTINDEFINE, ncmpi_put_att_text(ncid, v, "more", 1, "K"), "'more'");
     TOLD(NC_ENEGATIVECNT, ncmpi_put_vara_int_all(ncid, v, start, minus, values),
-         "variable 'temp', dimension 1: count -3");
+         "variable 'temp', dimension 'x': count -3");
     TOLD(NC_ESTRIDE, ncmpi_put_vars_int_all(ncid, v, start, count, stride, values),
-         "variable 'temp', dimension 1: stride 0");
-    TOLD(NC_EEDGE, ncmpi_put_vara_int_all(ncid, v, start, long_count, values), "count 5");
+         "variable 'temp', dimension 'x': stride 0");
+    TOLD(NC_EEDGE, ncmpi_put_vara_int_all(ncid, v, start, long_count, values),
+         "variable 'temp', dimension 'x': start 0, count 5, length 4: Start plus");
     TOLD(NC_EINVALCOORDS, ncmpi_put_var1_int_all(ncid, v, outside, values), "start 4");
     TOLD(NC_ECHAR, ncmpi_put_vara_text_all(ncid, v, start, count, "abcd"),
          "variable 'temp' has type NC_BYTE, but the values are text");

@@ -103,7 +103,7 @@ static void variables(void **state)
          "variable 'v' starts at byte 260 here, but at 264 on process 0");
     ((int *)theirs.vars[0].dimids)[1] = 0;
     told(NC_EMULTIDEFINE_VAR_DIMIDS,
-         "dimension 1 of variable 'v' has id 1 here, but 0 on process 0");
+         "variable 'v' has dimension 'lat' here, but 'time' on process 0");
     theirs.vars[0].ndims = 1;
     told(NC_EMULTIDEFINE_VAR_NDIMS,
          "variable 'v' has 2 dimensions here, but 1 on process 0");

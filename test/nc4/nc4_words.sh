@@ -54,12 +54,12 @@ staging() {
 }
 check "the report says that nothing is staged" staging
 
-# says KIND NAME LINE: succeeds if the error message for the object ends with this line.
+# says KIND NAME LINE: succeeds if the error message for the object contains this line.
 says() {
     local text
     text=$(words 3 a.nc4 "${@:1:2}") || return 1
     echo "$text"
-    [[ $text == *"omitted from this netCDF-4 file: $3)" ]]
+    [[ $text == *"omitted from this netCDF-4 file: $3: "* ]]
 }
 while IFS='|' read -r kind name why; do
     check "the error for $kind $name gives the reason for its omission" says "$kind" "$name" "$kind $name ($why)"

@@ -7,6 +7,7 @@
  * A varn call makes one request per hyperslab unless api_runs.c can merge some. */
 #include "api_access.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,11 @@ static bool may_start_at_end(void)
     return value == NULL || strcmp(value, "0") != 0;
 }
 
+static const char *dim_name(const struct api_dataset *d, const struct cdf_var *v, int dim)
+{
+    return d->ds.header.dims[v->dimids[dim]].name;
+}
+
 static int check_start(const struct api_dataset *d, const struct cdf_var *v,
                        const struct slab *s, bool put)
 {
@@ -48,38 +54,48 @@ static int check_start(const struct api_dataset *d, const struct cdf_var *v,
         int64_t length = api_length_of(d, v, i, put);
         bool at_end = s->start[i] == length && s->count[i] == 0 && may_start_at_end();
         if (s->start[i] < 0 || (s->start[i] >= length && !at_end))
-            return base_error_set(NC_EINVALCOORDS,
-                                  "variable '%s', dimension %d: start %lld, length %lld",
-                                  v->name, i, (long long)s->start[i], (long long)length);
+            return base_error_set(
+                NC_EINVALCOORDS, "variable '%s', dimension '%s': start %lld, length %lld",
+                v->name, dim_name(d, v, i), (long long)s->start[i], (long long)length);
     }
     return NC_NOERR;
 }
 
-static int negative_count(const struct cdf_var *v, int dim, int64_t count)
+static int negative_count(const struct api_dataset *d, const struct cdf_var *v, int dim,
+                          int64_t count)
 {
-    return base_error_set(NC_ENEGATIVECNT, "variable '%s', dimension %d: count %lld",
-                          v->name, dim, (long long)count);
+    return base_error_set(NC_ENEGATIVECNT, "variable '%s', dimension '%s': count %lld",
+                          v->name, dim_name(d, v, dim), (long long)count);
+}
+
+static int fail_edge(const struct api_dataset *d, const struct cdf_var *v, int dim,
+                     const struct slab *s, int64_t length)
+{
+    char stride[40] = "";
+    if (s->stride != NULL && s->stride[dim] > 1)
+        snprintf(stride, sizeof stride, ", stride %lld", (long long)s->stride[dim]);
+    return base_error_set(
+        NC_EEDGE, "variable '%s', dimension '%s': start %lld, count %lld%s, length %lld",
+        v->name, dim_name(d, v, dim), (long long)s->start[dim], (long long)s->count[dim],
+        stride, (long long)length);
 }
 
 static int check_count(const struct api_dataset *d, const struct cdf_var *v,
                        const struct slab *s, bool put)
 {
     for (int i = 0; i < v->ndims; i++) {
-        int64_t room = api_length_of(d, v, i, put) - s->start[i], last;
+        int64_t length = api_length_of(d, v, i, put), room = length - s->start[i], last;
         int64_t step = s->stride == NULL || s->stride[i] < 1 ? 1 : s->stride[i];
-        if (s->count[i] < 0) return negative_count(v, i, s->count[i]);
+        if (s->count[i] < 0) return negative_count(d, v, i, s->count[i]);
         if (s->count[i] == 0) continue;
         if (__builtin_mul_overflow(s->count[i] - 1, step, &last) || last >= room)
-            return base_error_set(
-                NC_EEDGE,
-                "variable '%s', dimension %d: start %lld, count %lld, stride %lld",
-                v->name, i, (long long)s->start[i], (long long)s->count[i],
-                (long long)step);
+            return fail_edge(d, v, i, s, length);
     }
     for (int i = 0; s->stride != NULL && i < v->ndims; i++)
         if (s->stride[i] < 1)
-            return base_error_set(NC_ESTRIDE, "variable '%s', dimension %d: stride %lld",
-                                  v->name, i, (long long)s->stride[i]);
+            return base_error_set(NC_ESTRIDE,
+                                  "variable '%s', dimension '%s': stride %lld", v->name,
+                                  dim_name(d, v, i), (long long)s->stride[i]);
     return NC_NOERR;
 }
 
@@ -458,7 +474,8 @@ static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_ty
 }
 
 /* Checks the hyperslab lists. A NULL start has a different error code than in vara. */
-static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
+static int check_lists(const struct api_dataset *d, const struct cdf_var *v,
+                       const struct api_slabs *slabs)
 {
     bool missing = slabs->n > 0 && slabs->starts == NULL;
     for (int i = 0; i < slabs->n && v->ndims > 0 && !missing; i++)
@@ -466,7 +483,8 @@ static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
     if (missing && v->ndims > 0) return fail_null_start(NC_ENULLSTART, v);
     for (int i = 0; i < slabs->n && slabs->counts != NULL; i++)
         for (int k = 0; k < v->ndims && slabs->counts[i] != NULL; k++)
-            if (slabs->counts[i][k] < 0) return negative_count(v, k, slabs->counts[i][k]);
+            if (slabs->counts[i][k] < 0)
+                return negative_count(d, v, k, slabs->counts[i][k]);
     return NC_NOERR;
 }
 
@@ -482,7 +500,7 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     if (err == NC_NOERR && slabs->n < 0)
         err = base_error_set(NC_EINVAL, "variable '%s': %d hyperslabs", m.v->name,
                              slabs->n);
-    if (err == NC_NOERR) err = check_lists(m.v, slabs);
+    if (err == NC_NOERR) err = check_lists(d, m.v, slabs);
     if (err == NC_NOERR && later == NC_NOERR && b.mem == NULL &&
         api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))
         return NC_NOERR;

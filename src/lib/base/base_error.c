@@ -28,7 +28,7 @@ static _Thread_local struct base_error_note last;
 static _Thread_local struct base_error_note before; /* this call's last note with a
                                                      * different code */
 static _Thread_local bool earlier;    /* `last` was recorded by an earlier call */
-static _Thread_local char both[1536]; /* text from the table, followed by the detail */
+static _Thread_local char both[1536]; /* detail, followed by the text from the table */
 
 static _Thread_local char unknown[48];
 
@@ -64,7 +64,7 @@ const char *base_error_text(int code)
     if (code == NC_NOERR || code != last.code) return table[row].text;
     const char *detail = base_error_detail(code);
     if (detail[0] == '\0') return table[row].text;
-    snprintf(both, sizeof both, "%s (%s)", table[row].text, detail);
+    snprintf(both, sizeof both, "%s: %s", detail, table[row].text);
     return both;
 }
 

@@ -5,9 +5,11 @@
 #include "pnetcdf_constants.h"
 
 /* Returns the message for a code: the cause and a remedy. If this thread last recorded
- * this code with base_error_set, the message includes the detail and is valid until the
- * thread calls base_error_set again. Never returns NULL. Positive codes are errno
- * values. */
+ * this code with base_error_set, the message begins with the detail and is valid until
+ * the thread calls base_error_set again. Never returns NULL. Positive codes are errno
+ * values. Fortran translates the text (f77_message.c): in a message, the numbers that
+ * Fortran counts from 1 follow "start", "record", "variable id", "dimension id" and the
+ * like, names are in single quotes, and dimensions of a variable have names. */
 const char *base_error_text(int code);
 
 /* Returns the name of a code, such as "NC_EBADID", or "Unknown code N". Never returns

@@ -163,8 +163,10 @@ static int compare_atts(struct cdf_difference *d, int varid, const char *owner,
 
 /* ---- variables ---- */
 
-static int compare_dimids(struct cdf_difference *d, const struct cdf_var *a,
-                          const struct cdf_var *b)
+/* Compares the dimensions of two variables, given those of the dataset, which are equal.
+ */
+static int compare_dimids(struct cdf_difference *d, const struct cdf_dim *dims,
+                          const struct cdf_var *a, const struct cdf_var *b)
 {
     if (a->ndims != b->ndims)
         return differ(d, NC_EMULTIDEFINE_VAR_NDIMS,
@@ -172,15 +174,14 @@ static int compare_dimids(struct cdf_difference *d, const struct cdf_var *a,
                       a->name, a->ndims, b->ndims);
     for (int i = 0; i < a->ndims; i++)
         if (a->dimids[i] != b->dimids[i])
-            return differ(
-                d, NC_EMULTIDEFINE_VAR_DIMIDS,
-                "dimension %d of variable '%s' has id %d here, but %d on process 0", i,
-                a->name, a->dimids[i], b->dimids[i]);
+            return differ(d, NC_EMULTIDEFINE_VAR_DIMIDS,
+                          "variable '%s' has dimension '%s' here, but '%s' on process 0",
+                          a->name, dims[a->dimids[i]].name, dims[b->dimids[i]].name);
     return NC_NOERR;
 }
 
-static int compare_var(struct cdf_difference *d, int id, const struct cdf_var *a,
-                       const struct cdf_var *b)
+static int compare_var(struct cdf_difference *d, const struct cdf_dim *dims, int id,
+                       const struct cdf_var *a, const struct cdf_var *b)
 {
     char owner[NC_MAX_NAME + 16];
     if (strcmp(a->name, b->name) != 0)
@@ -191,7 +192,7 @@ static int compare_var(struct cdf_difference *d, int id, const struct cdf_var *a
         return differ(d, NC_EMULTIDEFINE_VAR_TYPE,
                       "variable '%s' has type %d here, but %d on process 0", a->name,
                       a->type, b->type);
-    int err = compare_dimids(d, a, b);
+    int err = compare_dimids(d, dims, a, b);
     if (err != NC_NOERR) return err;
     snprintf(owner, sizeof owner, "variable '%s'", a->name);
     err = compare_atts(d, id, owner, &a->atts, &b->atts);
@@ -221,7 +222,7 @@ static int compare_vars(struct cdf_difference *d, const struct cdf_header *mine,
                       "there are %d variables here, but %d on process 0", mine->nvars,
                       theirs->nvars);
     for (int i = 0; i < mine->nvars; i++) {
-        int err = compare_var(d, i, &mine->vars[i], &theirs->vars[i]);
+        int err = compare_var(d, mine->dims, i, &mine->vars[i], &theirs->vars[i]);
         if (err != NC_NOERR) return err;
     }
     return NC_NOERR;

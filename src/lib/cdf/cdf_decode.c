@@ -313,7 +313,7 @@ static int get_dimids(struct source *s, struct cdf_var *v, bool *known)
                 v->name, (long long)id, s->h->ndims);
         else if (i > 0 && id == s->h->unlimited)
             err = report_format_error(s, NC_EUNLIMPOS, s->at - width,
-                                      "dimension %d of variable '%.40s' is '%.40s'", i,
+                                      "variable '%.40s', unlimited dimension '%.40s'",
                                       v->name, s->h->dims[id].name);
         if (err != NC_NOERR) return err;
         ids[i] = good ? (int)id : 0;

@@ -151,7 +151,7 @@ int cdf_var_measure(struct cdf_header *h, struct cdf_var *v)
             overflow |= __builtin_mul_overflow(v->nelems, shape[i], &v->nelems);
         else if (i > 0)
             return base_error_set(NC_EUNLIMPOS,
-                                  "dimension %d of variable '%.80s' is '%s'", i, v->name,
+                                  "variable '%.80s', unlimited dimension '%s'", v->name,
                                   h->dims[h->unlimited].name);
     }
     overflow |= __builtin_mul_overflow(v->nelems, cdf_type_size(v->type), &v->size);

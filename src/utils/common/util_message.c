@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util_progress.h"
 
@@ -39,6 +40,14 @@ static void print_tame(const char *text)
         fputc(tame(*text), stderr);
 }
 
+/* Returns whether a message already begins with the file's path, as many messages of the
+ * library do. */
+static bool begins_with_path(const char *message, const char *path)
+{
+    size_t n = strlen(path);
+    return strncmp(message, path, n) == 0 && strncmp(message + n, ": ", 2) == 0;
+}
+
 void util_message(const char *tool, const char *file, int64_t offset, const char *format,
                   ...)
 {
@@ -51,7 +60,7 @@ void util_message(const char *tool, const char *file, int64_t offset, const char
 
     util_progress_clear();
     fprintf(stderr, "%s: ", tool);
-    if (file != NULL) {
+    if (file != NULL && !begins_with_path(reason, file)) {
         print_tame(file);
         fputs(": ", stderr);
     }
