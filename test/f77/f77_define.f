@@ -3,13 +3,15 @@
       program define
       implicit none
       include 'mpif.h'
-      call check_start(6, '1 2 4')
+      call check_start(7, '1 2 4')
       call dimensions
       call check_done('dimensions, variables and their order')
       call attributes
       call check_done('attributes of all types, by name and number')
       call text_of_the_library
       call check_done('texts and names of errors')
+      call messages
+      call check_done('messages are those of Fortran 77')
       call files
       call check_done('files: hints, sizes, modes, paths')
       call fill
@@ -252,11 +254,72 @@
       call check_that(other .eq. 'No error', 'xstrerror')
       text = nfmpi_strerror(NF_NOERR)
       call check_that(text .eq. 'No error', 'strerror')
-      text = nfmpi_strerror(NF_EBADDIM)
-      call check_that(len_trim(text) .gt. 5, 'strerror of a code')
       call check_that(nfmpi_issyserr(2), 'issyserr')
       call check_that(.not. nfmpi_issyserr(NF_EBADDIM), 'ours')
       call check_that(.not. nfmpi_issyserr(NF_NOERR), 'issyserr: none')
+      end
+
+! Compares the messages of failed calls.
+      subroutine messages
+      implicit none
+      include 'mpif.h'
+      include 'pnetcdf.inc'
+      include 'pnetcdf_ext.inc'
+      character*300 path, text
+      integer nc, e, x, t, dims(2), v
+      integer(kind=MPI_OFFSET_KIND) start(2), count(2)
+      real values(40)
+      data start /20, 1/, count /19, 1/, values /40*0/
+      call new_file('m.nc', NF_CLOBBER, path, nc)
+      e = nfmpi_def_dim(nc, 'lat', count(1) + 17, x)
+      e = nfmpi_def_dim(nc, 'time', nfmpi_unlimited, t)
+      dims(1) = x
+      dims(2) = t
+      e = nfmpi_def_var(nc, 'sst', NF_REAL, 2, dims, v)
+      e = nfmpi_enddef(nc)
+      e = nfmpi_put_vara_real_all(nc, v, start, count, values)
+      call reports(NF_EEDGE, e, "variable 'sst', dimension 'lat': "//
+     &    'start 20, count 19, length 36: Start plus count exceeds '//
+     &    'the dimension; reduce count')
+      start(1) = 0
+      e = nfmpi_put_vara_real_all(nc, v, start, count, values)
+      call reports(NF_EINVALCOORDS, e, "variable 'sst', dimension "//
+     &    "'lat': start 0, length 36: Start index out of range; it "//
+     &    'must be inside the dimension')
+      e = nfmpi_put_vara_text_all(nc, v, start, count, 'a')
+      call reports(NF_ECHAR, e, "variable 'sst' has type NF_FLOAT, "//
+     &    'but the values are text: No conversion between text and '//
+     &    'numbers; pass text for NF_CHAR, and numbers for all other '//
+     &    'types')
+      e = nfmpi_fill_var_rec(nc, 7, start)
+      call reports(NF_ENOTVAR, e, 'variable id 7: Variable not '//
+     &    'found; check its id or name')
+      e = nfmpi_begin_indep_data(nc)
+      e = nfmpi_put_vara_real_all(nc, v, start, count, values)
+      call check_that(nfmpi_strerror(e) .eq. 'm.nc: Not allowed in '//
+     &    'independent data mode; call nfmpi_end_indep_data first',
+     &    'a short path: '//nfmpi_strerror(e))
+      call check_equal(NF_ESTS, nfmpix_strerror(e, text(:20)),
+     &    'too few characters')
+      call check_that(text(:20) .eq. 'm.nc: Not allowed in', text(:20))
+      call check_equal(0, nfmpi_close(nc), 'close')
+      end
+
+! Checks an error code and its message, of 300 and of 80 characters.
+      subroutine reports(code, e, expected)
+      implicit none
+      include 'mpif.h'
+      include 'pnetcdf.inc'
+      include 'pnetcdf_ext.inc'
+      integer code, e
+      character*(*) expected
+      character*300 text
+      character*80 short
+      call check_equal(code, e, expected)
+      call check_equal(0, nfmpix_strerror(e, text), 'strerror')
+      call check_that(text .eq. expected, text)
+      short = expected
+      call check_that(nfmpi_strerror(e) .eq. short, short)
       end
 
       subroutine files

@@ -241,7 +241,7 @@ contains
       'text of numbers')
     call okay(nf90mpi_close(ncid), 'close')
     call same(nf90mpi_strerror(nf90_ebadid) /= '' .and. &
-      nf90mpi_strerrno(nf90_ebadid) == 'NF_EBADID', 'words for errors')
+      nf90mpi_strerrno(nf90_ebadid) == 'NF90_EBADID', 'words for errors')
     call same(.not. nf90mpi_issyserr(nf90_ebadid), 'no error of the system')
   end subroutine
 

@@ -22,6 +22,7 @@ void one_request_fails(void);
 void text_arrays(void);
 void odd_attributes(void);
 void lists(void);
+void messages(void);
 
 enum { NX = 5, NY = 4, RECORDS = 3 };
 
@@ -107,6 +108,7 @@ static const struct check_test tests[] = {
     {"attributes may be empty, and arguments have keywords", odd_attributes,
      CHECK_FORMATS},
     {"lists may be shorter or longer than needed", lists, CHECK_FORMATS},
+    {"messages are those of module pnetcdf", messages, 0},
     {NULL, NULL, 0},
 };
 

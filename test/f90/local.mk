@@ -32,7 +32,8 @@ test_f90_f90_every_mpi_LINK = $(F90_LINK)
 check_PROGRAMS += test/f90/f90_bodies.mpi
 TESTS += test/f90/f90_bodies.mpi
 test_f90_f90_bodies_mpi_SOURCES = test/f90/f90_bodies.c test/f90/f90_behaviour.f90 \
-	test/f90/f90_definitions.f90 test/f90/f90_models.f90 test/f90/f90_twin.f90
+	test/f90/f90_definitions.f90 test/f90/f90_messages.f90 test/f90/f90_models.f90 \
+	test/f90/f90_twin.f90
 test_f90_f90_bodies_mpi_FCFLAGS = $(F90_TEST_FCFLAGS)
 test_f90_f90_bodies_mpi_LDADD = $(F90_TEST_LIBS)
 test_f90_f90_bodies_mpi_LINK = $(F90_LINK)

@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "f77.h"
+#include "f77_message.h"
 #include "pnetcdf_ext.h"
 
 int F77_NAME(nfmpix_flush_start, NFMPIX_FLUSH_START)(const int *ncid)
@@ -64,4 +65,10 @@ int F77_NAME(nfmpix_wait_closed, NFMPIX_WAIT_CLOSED)(const char *text, F77_STRLE
     char path[PATH_MAX];
     f77_text_in(path, sizeof path, text, len);
     return ncmpix_wait_closed(path);
+}
+
+int F77_NAME(nfmpix_strerror, NFMPIX_STRERROR)(const int *err, char *text, F77_STRLEN len)
+{
+    bool fits = f77_message(text, (size_t)len, ncmpi_strerror(*err), &f77_names_nfmpi);
+    return fits ? NC_NOERR : NC_ESTS;
 }

@@ -1,6 +1,7 @@
 /* Implements functions that do not return an error code. If a function returns a string,
  * the caller passes the string's address and length before the other arguments. */
 #include "f77.h"
+#include "f77_message.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ void F77_NAME(nfmpi_inq_libvers, NFMPI_INQ_LIBVERS)(char *text, F77_STRLEN len)
 
 void F77_NAME(nfmpi_strerror, NFMPI_STRERROR)(char *text, F77_STRLEN len, const int *err)
 {
-    f77_text_out(text, len, ncmpi_strerror(*err));
+    f77_message(text, (size_t)len, ncmpi_strerror(*err), &f77_names_nfmpi);
 }
 
 /* In Fortran, the names of error codes begin with NF_. */
@@ -33,7 +34,7 @@ int F77_NAME(nfmpi_xinq_libvers, NFMPI_XINQ_LIBVERS)(char *text, F77_STRLEN len)
 
 int F77_NAME(nfmpi_xstrerror, NFMPI_XSTRERROR)(const int *err, char *text, F77_STRLEN len)
 {
-    f77_text_out(text, len, ncmpi_strerror(*err));
+    f77_message(text, (size_t)len, ncmpi_strerror(*err), &f77_names_nfmpi);
     return NC_NOERR;
 }
 

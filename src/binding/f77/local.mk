@@ -34,5 +34,6 @@ BUILT_SOURCES += include/pnetcdf.inc
 noinst_LTLIBRARIES += libf77.la
 libpnetcdf_la_LIBADD += libf77.la
 nodist_libf77_la_SOURCES = $(F77_TYPED) src/binding/f77/f77_plain.c
+libf77_la_SOURCES += $(f77_message_sources)
 libf77_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/f77
 endif

@@ -44,6 +44,9 @@ int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, i
              const CFI_cdesc_t *start, const CFI_cdesc_t *count);
 int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
              int64_t bufcount, int buftype);
+/* Fills `text` with the message for an error and trailing blanks. Returns NC_ESTS if the
+ * message does not fit. */
+int f90_message(int err, char *text, int64_t len);
 /* Prefetches a hyperslab. Collective if `all` is true. */
 int f90_prefetch(int all, int ncid, int varid, const int64_t given[2],
                  const int64_t *start, const int64_t *count);

@@ -1,5 +1,7 @@
-/* Implements the functions in pnetcdf_ext.h that take Fortran lists. */
+/* Implements the functions in pnetcdf_ext.h that take Fortran lists or text, and error
+ * messages. */
 #include "base_mem.h"
+#include "f77_message.h"
 #include "f90_access.h"
 #include "pnetcdf_ext.h"
 
@@ -34,4 +36,10 @@ int f90_prefetch(int all, int ncid, int varid, const int64_t given[2],
     int err = call(ncid, id, both, both + n);
     base_free(both);
     return err;
+}
+
+int f90_message(int err, char *text, int64_t len)
+{
+    bool fits = f77_message(text, (size_t)len, ncmpi_strerror(err), &f77_names_nf90mpi);
+    return fits ? NC_NOERR : NC_ESTS;
 }

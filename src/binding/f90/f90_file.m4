@@ -24,13 +24,20 @@ m4_divert[]m4_dnl
   function nf90mpi_strerror(ncerr)
     character(len=80) :: nf90mpi_strerror
     integer, intent(in) :: ncerr
-    nf90mpi_strerror = nfmpi_strerror(ncerr)
+    integer :: truncated
+    truncated = nf90mpix_strerror(ncerr, nf90mpi_strerror)
   end function
 
   function nf90mpi_strerrno(ncerr)
     character(len=80) :: nf90mpi_strerrno
     integer, intent(in) :: ncerr
-    nf90mpi_strerrno = nfmpi_strerrno(ncerr)
+    character(len=80) :: name
+    name = nfmpi_strerrno(ncerr)
+    nf90mpi_strerrno = name
+    if (name(1:3) == 'NF_') then
+      nf90mpi_strerrno(1:5) = 'NF90_'
+      nf90mpi_strerrno(6:) = name(4:)
+    end if
   end function
 
   function nf90mpi_issyserr(ncerr)
@@ -108,6 +115,25 @@ PASS([flush], [ncid], [NCID])m4_dnl
 PASS([abort], [ncid], [NCID])m4_dnl
 
   ! Extensions. See pnetcdf_ext.h.
+
+  ! Returns the message of nf90mpi_strerror in a variable of any length, or nf90_ests if the
+  ! message does not fit.
+  function nf90mpix_strerror(ncerr, text)
+    integer :: nf90mpix_strerror
+    integer, intent(in) :: ncerr
+    character(len=*), intent(out) :: text
+    interface
+      function f90_message(err, text, len) bind(C, name='f90_message')
+        import :: c_char, c_int, c_int64_t
+        integer(c_int) :: f90_message
+        integer(c_int), value :: err
+        character(kind=c_char), dimension(*), intent(out) :: text
+        integer(c_int64_t), value :: len
+      end function
+    end interface
+    nf90mpix_strerror = f90_message(ncerr, text, len(text, c_int64_t))
+  end function
+
   function nf90mpix_flush_start(ncid)
     integer :: nf90mpix_flush_start
     integer, external :: nfmpix_flush_start

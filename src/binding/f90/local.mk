@@ -12,6 +12,7 @@ libpnetcdf_la_LIBADD += libf90.la
 nodist_libf90_la_SOURCES = src/binding/f90/pnetcdf.f90
 # Compiled without the run-time checks that the tests use, because the library must not depend on
 # Fortran's run-time library.
+libf90_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/f77
 libf90_la_FCFLAGS = -Iinclude $(FC_MODOUT)include
 nodist_include_HEADERS += include/pnetcdf.mod
 CLEANFILES += src/binding/f90/pnetcdf.f90 include/pnetcdf_nf90.inc include/pnetcdf.mod

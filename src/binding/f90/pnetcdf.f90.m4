@@ -20,7 +20,7 @@ m4_include(`f90_tables.m4')m4_dnl
 ! structures (a%b): the compiler passes a temporary copy, which no longer exists when the
 ! call returns.
 module pnetcdf
-  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
 m4_ifdef([HAVE_MPI_F08], [m4_dnl
   use mpi_f08, only: f08_comm => MPI_Comm, f08_info => MPI_Info
 ])m4_dnl
@@ -43,7 +43,7 @@ m4_ifdef([HAVE_MPI_F08], [m4_dnl
   integer, parameter :: real4 = selected_real_kind(6)
   integer, parameter :: real8 = selected_real_kind(13)
   integer(kind=MPI_OFFSET_KIND), parameter :: one_value = 1
-  private :: c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
+  private :: c_char, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
 m4_ifdef([HAVE_MPI_F08], [m4_dnl
   private :: f08_comm, f08_info
 ])m4_dnl

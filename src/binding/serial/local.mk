@@ -31,7 +31,8 @@ nodist_serial_HEADERS = include/pnetcdf_serial/netcdf.h
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.h
 lib_LTLIBRARIES += libpnetcdf_serial.la
 nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
-libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial
+libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial \
+	-I$(srcdir)/src/binding/f77
 libpnetcdf_serial_la_LIBADD = libpnetcdf.la
 libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined
 if HAVE_FORTRAN
@@ -39,4 +40,5 @@ nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc
 made_headers += include/pnetcdf_serial/netcdf.inc
 nodist_libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf_typed.c
+libpnetcdf_serial_la_SOURCES += $(f77_message_sources)
 endif

@@ -2,6 +2,8 @@
  * generated functions. */
 #include "serial_nf.h"
 
+#include "f77_message.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,8 @@ void F77_NAME(nf_serial_comm, NF_SERIAL_COMM)(const MPI_Fint *comm)
 
 void F77_NAME(nf_strerror, NF_STRERROR)(char *text, F77_STRLEN len, const int *err)
 {
-    serial_nf_text_out(text, len, ncmpi_strerror(*err));
+    static const struct f77_names names = {"NF_", "nf", false};
+    f77_message(text, (size_t)len, ncmpi_strerror(*err), &names);
 }
 
 void F77_NAME(nf_inq_libvers, NF_INQ_LIBVERS)(char *text, F77_STRLEN len)
