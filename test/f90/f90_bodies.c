@@ -23,6 +23,7 @@ void text_arrays(void);
 void odd_attributes(void);
 void lists(void);
 void messages(void);
+void text_attributes(void);
 
 enum { NX = 5, NY = 4, RECORDS = 3 };
 
@@ -109,6 +110,7 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"lists may be shorter or longer than needed", lists, CHECK_FORMATS},
     {"messages are those of module pnetcdf", messages, 0},
+    {"text attributes have no trailing blanks", text_attributes, 0},
     {NULL, NULL, 0},
 };
 

@@ -83,4 +83,33 @@ contains
     call reports(nf90_noerr, nf90mpi_close(ncid), 'No error')
   end subroutine
 
+  ! Trailing blanks are padding, not part of a text attribute.
+  subroutine text_attributes() bind(C)
+    integer :: ncid, i
+    integer(kind=offset) :: length
+    character(len=10) :: text
+    character(len=*), parameter :: written(5) = (/ 'K     ', ' a b  ', '      ', 'x     ', &
+      'abcdef' /)
+    integer, parameter :: lengths(5) = (/ 1, 4, 0, 2, 6 /)
+    call okay(nf90mpi_create(MPI_COMM_WORLD, file_path('t.nc'), at_hand%cmode, &
+      MPI_INFO_NULL, ncid), 'create')
+    do i = 1, 5
+      text = written(i)
+      if (i == 4) text(2:2) = achar(9)
+      call okay(nf90mpi_put_att(ncid, nf90_global, 'note', text), 'put_att')
+      call okay(nf90mpi_inquire_attribute(ncid, nf90_global, 'note', len=length), 'inquire')
+      call equal(int(lengths(i), c_int64_t), length, 'trailing blanks of ' // written(i))
+      text = '##########'
+      call okay(nf90mpi_get_att(ncid, nf90_global, 'note', text), 'get_att')
+      call same(text(lengths(i) + 1:) == ' ', 'the text is padded with blanks')
+    end do
+    text = '##########'
+    call expect(nf90_enotatt, nf90mpi_get_att(ncid, nf90_global, 'none', text), 'none')
+    call same(text == ' ', 'the text of a missing attribute is blank')
+    call okay(nf90mpi_put_att(ncid, nf90_global, 'note', 'abc'), 'put_att')
+    call expect(nf90_echar, nf90mpi_get_att(ncid, nf90_global, 'note', i), &
+      'a number from a longer text')
+    call okay(nf90mpi_close(ncid), 'close')
+  end subroutine
+
 end module

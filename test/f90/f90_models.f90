@@ -189,7 +189,7 @@ contains
     call okay(nf90mpi_inquire_attribute(ncid, t, 'empty', len=length, xtype=xtype), 'inquire')
     call same(length == 0 .and. xtype == nf90_char, 'no characters')
     call okay(nf90mpi_inquire_attribute(ncid, t, 'blank', len=length), 'inquire')
-    call same(length == 1, 'blanks are kept')
+    call same(length == 0, 'a trailing blank')
     call okay(nf90mpi_inquire_attribute(ncid, t, 'none', xtype, length, num), 'inquire')
     call same(length == 0 .and. xtype == nf90_int .and. num == 3, 'no numbers')
     list = 5

@@ -114,7 +114,8 @@ foreach_type([
     T_DECL, intent(in) :: fill_value
     integer :: xtype
     err = set_fill_mode(ncid, varid, no_fill)
-    if (err == nf_noerr) err = nfmpi_inq_vartype(ncid, varid, xtype)
+    if (err /= nf_noerr .or. no_fill /= 0) return
+    err = nfmpi_inq_vartype(ncid, varid, xtype)
 m4_ifelse(T_NAME, [text], [m4_dnl
     if (err == nf_noerr .and. (xtype /= nf_char .or. len(fill_value) == 0)) err = nf_ebadtype
     if (err == nf_noerr) &
@@ -232,32 +233,42 @@ PASS([inq_attname], [ncid, varid, attnum, name],
     if (present(attnum)) attnum = found(2)
   end function
 
-  ! Checks that the caller's variable can store all values of an attribute.
-  function attribute_fits(ncid, varid, name, room, length) result(err)
+  ! Checks that the caller's variable can store all values of an attribute. If only one of
+  ! them is text, the get reports that error instead.
+  function attribute_fits(ncid, varid, name, room, is_text) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid, room
     character(len=*), intent(in) :: name
-    OFFSET, intent(out) :: length
-    err = nfmpi_inq_attlen(ncid, varid, name, length)
-    if (err == nf_noerr .and. length > room) err = nf_einval
+    logical, intent(in) :: is_text
+    integer :: xtype
+    OFFSET :: length
+    err = nfmpi_inq_att(ncid, varid, name, xtype, length)
+    if (err == nf_noerr .and. length > room .and. (xtype == nf_char .eqv. is_text)) err = nf_einval
   end function
 
+  ! Does not store trailing blanks, which are padding in Fortran.
   function f90_put_att_text(ncid, varid, name, values) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid
     character(len=*), intent(in) :: name, values
-    err = nfmpi_put_att_text(ncid, varid, name, len(values, MPI_OFFSET_KIND), values)
+    OFFSET :: length
+    ! len_trim, and comparing text with blanks, would need Fortran's run-time library.
+    length = len(values, MPI_OFFSET_KIND)
+    do while (length > 0)
+      if (iachar(values(length:length)) /= iachar(' ')) exit
+      length = length - 1
+    end do
+    err = nfmpi_put_att_text(ncid, varid, name, length, values)
   end function
 
   function f90_get_att_text(ncid, varid, name, values) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid
     character(len=*), intent(in) :: name
-    character(len=*), intent(inout) :: values
-    OFFSET :: length
-    err = attribute_fits(ncid, varid, name, len(values), length)
+    character(len=*), intent(out) :: values
+    values = ' '
+    err = attribute_fits(ncid, varid, name, len(values), .true.)
     if (err == nf_noerr) err = nfmpi_get_att_text(ncid, varid, name, values)
-    if (err == nf_noerr) values(length + 1:) = ' '
   end function
 foreach_number_type([
   function f90_put_att_[]T_NAME[](ncid, varid, name, values) result(err)
@@ -282,8 +293,7 @@ foreach_number_type([
     integer, intent(in) :: ncid, varid
     character(len=*), intent(in) :: name
     T_DECL, dimension(:), contiguous, intent(inout) :: values
-    OFFSET :: length
-    err = attribute_fits(ncid, varid, name, size(values), length)
+    err = attribute_fits(ncid, varid, name, size(values), .false.)
     if (err == nf_noerr) err = nfmpi_get_att_[]T_NAME[](ncid, varid, name, values)
   end function
 
