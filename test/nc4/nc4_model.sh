@@ -127,6 +127,49 @@ many() {
 }
 check "each of many omitted objects is named" many
 
+# The names that h5py and HDF5 accept but netCDF does not. A moved object becomes the last one.
+make nc4 names.nc4 <<'X'
+netcdf x { dimensions: x = 2; y = 3; z = 4; r = UNLIMITED;
+variables: int v(x); int w(x); int k(y, x); int l(z); float s(r); int colon(x); int c(x);
+  v:dash = 1; v:slash = 2; v:blank = 3; v:stays = 4; w:huge = 5; c:colon = 6; :slash = 7; :stays = 8;
+data: v = 1, 2; w = 3, 4; s = 5, 6; colon = 7, 8; l = 1, 2, 3, 4; }
+X
+make cdf5 names.nc <<'X'
+netcdf x { dimensions: x = 2; second = 4; r = UNLIMITED; variables: int w(x); int l(second); float s(r); int c(x); int a\:b(x);
+  c:a\:b = 6; :stays = 8;
+data: w = 3, 4; s = 5, 6; a\:b = 7, 8; l = 1, 2, 3, 4; }
+X
+odd_names() {
+    local all long
+    long=$(printf 'n%.0s' {1..300})
+    test/nc4/nc4_alter "$dir/names.nc4" v dash -b v slash a/b v blank 'b ' w huge "$long" c colon a:b / slash /b \
+        move v -v move y 'y ' link z second move colon a:b &&
+        all=$("$twin" "$dir"/names.{nc4,nc})
+    local bad=$?
+    echo "$all"
+    while read -r line; do grep -q "^$line" <<<"$all" || { echo "no $line"; return 1; }; done <<'X'
+dimension y  ('y ' ends with a space)
+variable k (a dimension that was omitted)
+dimension second (a second link to it)
+variable -v ('-v' does not start
+attribute :/b ('/b' 
+attributes of w (one has a name that is too long)
+X
+    [ $bad = 0 ]
+}
+check "objects with names that netCDF does not create are named, and the others are read" odd_names
+
+# netCDF-C cuts the name, with or without some random bytes after it.
+make nc4 long.nc4 <<<'netcdf x { dimensions: x = 2; variables: int v(x); int w(x); data: w = 1, 2; }'
+long_name() {
+    test/nc4/nc4_alter "$dir/long.nc4" move v "$(printf 'n%.0s' {1..300})" && "$twin" "$dir/long.nc4"
+}
+check "a name of 300 bytes does not prevent reading" long_name
+
+make nc4 nofill.nc4 <<<'netcdf x { dimensions: x = 9; variables: int v(x); v:_NoFill = "true"; }'
+make cdf5 nofill.nc <<<'netcdf x { dimensions: x = 9; variables: int v(x); data: v = 0, 0, 0, 0, 0, 0, 0, 0, 0; }'
+check "values that were never written in no-fill mode are zeros" "$twin" "$dir"/nofill.{nc4,nc}
+
 refuses() { ! "$twin" "$1" && "$twin" "$1" | grep -q "$2"; }
 check "netCDF-C refuses a classic file" refuses "$dir/fits.nc" "fits.nc is not in HDF5 format"
 head -c 300 "$dir/fits.nc4" >"$dir/short.nc4"

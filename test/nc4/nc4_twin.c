@@ -38,6 +38,7 @@ static int move_values(const struct nc4_file *f, const struct cdf_header *h,
     for (int64_t rec = 0; rec < nrecords && err == NC_NOERR; rec++) {
         const void *there = bytes + cdf_record_offset(twin, &twin->vars[varid], rec);
         if (v->is_record) start[0] = rec;
+        memset(values, 0x5a, size);
         if (put) memcpy(values, there, size);
         err = put ? nc4_put(f, h, varid, start, count, NULL, values)
                   : nc4_get(f, h, varid, start, count, NULL, values);

@@ -1,6 +1,6 @@
-/* nc4_words FILE [dimension NAME | variable NAME | attribute VARIABLE:NAME]... Opens a
- * file for reading, looks these objects up, and prints the error messages on the last
- * process. */
+/* nc4_words FILE [dimension NAME | variable NAME | attribute VARIABLE:NAME | get NAME]...
+ * Opens a file for reading, looks these objects up or gets a variable's text, and prints
+ * the error messages on the last process. Fails if close fails. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,11 @@
 static int look_up(int ncid, const char *kind, char *name)
 {
     int id, varid = NC_GLOBAL, err = NC_NOERR;
-    char *colon = strchr(name, ':');
+    char *colon = strchr(name, ':'), text[100];
     if (*kind == 'd') return ncmpi_inq_dimid(ncid, name, &id);
     if (*kind == 'v') return ncmpi_inq_varid(ncid, name, &id);
+    if (*kind == 'g') err = ncmpi_inq_varid(ncid, name, &varid);
+    if (*kind == 'g' && err == NC_NOERR) return ncmpi_get_var_text_all(ncid, varid, text);
     if (colon == NULL) return NC_EINVAL;
     *colon = '\0';
     if (*name != '\0') err = ncmpi_inq_varid(ncid, name, &varid);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests the messages about netCDF-4 files. The report must state how the file was opened, and that
 # nothing was staged. If an object is not found, the message must state whether the file contains it
-# but the library omitted it.
+# but the library omitted it. A failed get must not make close fail too.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 dir=$(scratch nc4_words) || exit 99
@@ -79,4 +79,15 @@ says_nothing() {
 }
 nothing_more() { says_nothing a.nc4 variable none && says_nothing a.nc variable s; }
 check "the error for an object not in the file gives no reason" nothing_more
+
+# HDF5 detects the changed value by its checksum.
+ncgen -k nc4 -o "$dir/b.nc4" - <<'X' || exit 99
+netcdf b { dimensions: x = 6; variables: char t(x); t:_Fletcher32 = "true"; t:_ChunkSizes = 6; data: t = "needle"; }
+X
+LC_ALL=C sed -i s/needle/noodle/ "$dir/b.nc4"
+closes() {
+    local text
+    text=$(words 1 b.nc4 get t) && [[ $text == *"reading t, netCDF-C"* ]] && words 3 b.nc4 get t
+}
+check "after a failed get, a file opened for reading is closed without an error" closes
 finish

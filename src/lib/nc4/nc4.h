@@ -23,10 +23,13 @@
  * strings. The header has format 5 and one unlimited dimension: the first that is the
  * leading dimension of every variable that uses it. Other unlimited dimensions keep the
  * length that they had when the file was opened. The classic model has no fixed dimension
- * of length 0, so such a dimension and its variables are also omitted.
+ * of length 0, so such a dimension and its variables are also omitted. The same applies
+ * to objects whose names netCDF would not create, which other HDF5 programs may write. A
+ * dimension that has two links in the file is one dimension.
  *
  * Unlike classic files, netCDF-4 files store fill modes: a variable that was created in
- * no-fill mode is still in that mode when the file is opened again.
+ * no-fill mode is still in that mode when the file is opened again. Its values that were
+ * never written are read as zeros.
  *
  * The layout in the header (begin, size, record_size) is that of a CDF-5 file with the
  * same definitions. Nothing is stored at these offsets. They serve callers that compare

@@ -75,13 +75,21 @@ int nc4_close(struct nc4_file *f)
 /* Kinds of objects in the root group, each with a list of ids. */
 enum { DIMS, UNLIMITED, VARS, GROUPS, LISTS };
 
+enum {
+    INNER = -1,   /* before ids are assigned: cannot be the record dimension */
+    EMPTY = -1,   /* omitted, because its length is 0 */
+    UNNAMED = -2, /* omitted, because of its name */
+    /* Size of a buffer for a name. netCDF-C does not terminate names longer than
+     * NC_MAX_NAME, so it may return some bytes more. */
+    NAME_SIZE = 2 * NC_MAX_NAME
+};
+
 /* State during the reading of definitions. */
 struct reading {
     struct nc4_file *f;
     struct cdf_header *h;
     int n[LISTS], *ids[LISTS];
-    int *to; /* for each dimension, its id in the header; -1 if it is omitted or, before
-              * ids are assigned, cannot be the record dimension */
+    int *to; /* for each dimension, its id in the header, or one of the above */
     struct base_arena arena;
 };
 
@@ -97,7 +105,19 @@ static int add_omitted(struct nc4_file *f, const char *kind, const char *name,
     f->omitted = left;
     snprintf(left + used, more, why == NULL ? "%s %s\n" : "%s %s (%s)\n", kind, name,
              why);
+    for (char *c = left + used; c[0] != '\0' && c[1] != '\0'; c++)
+        if (*c == '\n') *c = '?';
     return NC_NOERR;
+}
+
+/* Adds a line about an object that could not be added to the header, if the reason is its
+ * name. Otherwise returns the error. */
+static int omit_unnamed(struct nc4_file *f, const char *kind, const char *name, int err)
+{
+    char why[200];
+    if (err != NC_EBADNAME && err != NC_EMAXNAME && err != NC_ENAMEINUSE) return err;
+    snprintf(why, sizeof why, "%s", base_error_detail(err));
+    return add_omitted(f, kind, name, why);
 }
 
 /* Returns the index of an id in a list, or -1. */
@@ -142,7 +162,7 @@ static int check_groups_and_dims(struct reading *r)
 {
     int err = NC_NOERR, ndims, dimids[NC4_RANK];
     for (int i = 0; i < r->n[GROUPS] && err == NC_NOERR; i++) {
-        char name[NC_MAX_NAME + 1] = "";
+        char name[NAME_SIZE] = "";
         err = nc4_call(nc_inq_grpname, r->ids[GROUPS][i], name);
         if (err == NC_NOERR) err = add_omitted(r->f, "group", name, NULL);
     }
@@ -153,28 +173,44 @@ static int check_groups_and_dims(struct reading *r)
                        dimids, NULL);
         for (int k = 1; k < ndims && err == NC_NOERR; k++) {
             int at = find_id(r, DIMS, dimids[k]);
-            if (at >= 0) r->to[at] = -1;
+            if (at >= 0) r->to[at] = INNER;
         }
     }
     return nc4_error(err, "examining the definitions of", "a file");
 }
 
+/* Handles a dimension that cannot be added to the header because of its name. If the file
+ * links it twice, netCDF-C returns the same name for both ids, and both become one. */
+static int omit_dim(struct reading *r, int i, const char *name, int64_t length, int err)
+{
+    const struct cdf_header *h = r->h;
+    int first;
+    r->to[i] = UNNAMED;
+    if (err != NC_ENAMEINUSE || cdf_find_dim(h, name, &first) != NC_NOERR ||
+        length != (first == h->unlimited ? h->numrecs : h->dims[first].length))
+        return omit_unnamed(r->f, "dimension", name, err);
+    r->to[i] = first;
+    return add_omitted(r->f, "dimension", name, "a second link to it");
+}
+
 static int read_dim(struct reading *r, int i)
 {
-    char name[NC_MAX_NAME + 1] = "";
+    char name[NAME_SIZE] = "";
     size_t length = 0;
     int id = r->ids[DIMS][i];
     int err = nc4_call(nc_inq_dim, r->f->ncid, id, name, &length);
     const bool limitless = find_id(r, UNLIMITED, id) >= 0;
     bool records = r->h->unlimited < 0 && r->to[i] == 0 && limitless;
     if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
-    r->to[i] = -1;
+    r->to[i] = EMPTY;
     if (length == 0 && !records)
         return add_omitted(r->f, "dimension", name, "of length 0");
+    err = cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
+    if (err != NC_NOERR) return omit_dim(r, i, name, (int64_t)length, err);
     if (records) r->h->numrecs = (int64_t)length;
     r->f->limitless[r->f->nread++] = limitless;
     r->f->ids[r->f->ndims++] = id;
-    return cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
+    return NC_NOERR;
 }
 
 /* Returns why the classic model does not support a type, or NULL if it does. */
@@ -189,31 +225,49 @@ static int read_att(struct reading *r, int varid, const char *of, int number)
 {
     struct nc4_file *f = r->f;
     int type, id = nc4_var(f, varid);
-    char name[NC_MAX_NAME + 1] = "";
+    char name[NAME_SIZE] = "";
     size_t n = 0;
     void *values;
     int err = nc4_call(nc_inq_attname, f->ncid, id, number, name);
     if (err == NC_NOERR) err = nc4_call(nc_inq_att, f->ncid, id, name, &type, &n);
     if (err != NC_NOERR) return nc4_error(err, "reading an attribute of", of);
-    if (unsupported_reason(type) != NULL) {
-        char whole[2 * NC_MAX_NAME + 2];
-        snprintf(whole, sizeof whole, "%s:%s", of, name);
+    char whole[2 * NAME_SIZE];
+    snprintf(whole, sizeof whole, "%s:%s", of, name);
+    if (unsupported_reason(type) != NULL)
         return add_omitted(f, "attribute", whole, unsupported_reason(type));
-    }
     err = cdf_put_att(r->h, varid, name, type, (int64_t)n, &values);
-    if (err != NC_NOERR || n == 0) return err;
+    if (err != NC_NOERR) return omit_unnamed(f, "attribute", whole, err);
+    if (n == 0) return NC_NOERR;
     err = nc4_call(nc_get_att, f->ncid, id, name, values);
     conv_get_in_place(values, cdf_type_size(type), n);
     return nc4_error(err, "reading attribute", name);
 }
 
+/* Reads the attributes of a variable (id `id` in the file, `varid` in the header) or of
+ * the dataset. If one has a name longer than NC_MAX_NAME, netCDF-C returns none, so all
+ * are omitted. */
+static int read_atts(struct reading *r, int id, int varid, const char *of)
+{
+    int natts = 0, ncid = r->f->ncid;
+    int err = id == NC_GLOBAL
+                  ? nc4_call(nc_inq_natts, ncid, &natts)
+                  : nc4_call(nc_inq_var, ncid, id, NULL, NULL, NULL, NULL, &natts);
+    if (err != NC_NOERR) err = nc4_error(err, "reading the attributes of", of);
+    for (int i = 0; i < natts && err == NC_NOERR; i++)
+        err = read_att(r, varid, of, i);
+    if (err != NC_EMAXNAME) return err;
+    return add_omitted(r->f, "attributes of", id == NC_GLOBAL ? "the dataset" : of,
+                       "one has a name that is too long");
+}
+
 /* Replaces netCDF-C's ids of a variable's dimensions with those in the header. Returns
- * the name of the first dimension that was omitted, or NULL. */
+ * what is wrong with the first dimension that was omitted, or NULL. */
 static const char *map_dims(const struct reading *r, int ndims, int *dimids)
 {
     for (int k = 0; k < ndims; k++) {
         int at = find_id(r, DIMS, dimids[k]);
-        if (at < 0 || r->to[at] < 0) return "a dimension of length 0";
+        if (at < 0 || r->to[at] == UNNAMED) return "a dimension that was omitted";
+        if (r->to[at] == EMPTY) return "a dimension of length 0";
         dimids[k] = r->to[at];
     }
     return NULL;
@@ -222,21 +276,19 @@ static const char *map_dims(const struct reading *r, int ndims, int *dimids)
 static int read_variable(struct reading *r, int id)
 {
     struct nc4_file *f = r->f;
-    char name[NC_MAX_NAME + 1] = "";
-    int type, ndims, natts, dimids[NC4_RANK], varid, no_fill = 0;
-    int err = nc4_call(nc_inq_var, f->ncid, id, name, &type, &ndims, dimids, &natts);
+    char name[NAME_SIZE] = "";
+    int type, ndims, dimids[NC4_RANK], varid, no_fill = 0;
+    int err = nc4_call(nc_inq_var, f->ncid, id, name, &type, &ndims, dimids, NULL);
     if (err == NC_NOERR) err = nc4_call(nc_inq_var_fill, f->ncid, id, &no_fill, NULL);
     if (err != NC_NOERR) return nc4_error(err, "reading variable", name);
     const char *why = unsupported_reason(type);
     if (why == NULL) why = map_dims(r, ndims, dimids);
     if (why != NULL) return add_omitted(f, "variable", name, why);
     err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR) return omit_unnamed(f, "variable", name, err);
     f->ids[f->ndims + f->nvars++] = id;
     r->h->vars[varid].fill = !no_fill;
-    for (int i = 0; i < natts && err == NC_NOERR; i++)
-        err = read_att(r, varid, name, i);
-    return err;
+    return read_atts(r, id, varid, name);
 }
 
 /* The defaults for a new file, so that the offsets computed here match those in the
@@ -247,14 +299,11 @@ static const struct cdf_padding as_created = {.header_minfree = CDF_DEFAULT_PADD
 
 static int read_all(struct reading *r)
 {
-    int natts = 0, err = list_all(r);
+    int err = list_all(r);
     if (err == NC_NOERR) err = check_groups_and_dims(r);
-    if (err == NC_NOERR)
-        err = nc4_error(nc4_call(nc_inq_natts, r->f->ncid, &natts), "reading", "a file");
     for (int i = 0; i < r->n[DIMS] && err == NC_NOERR; i++)
         err = read_dim(r, i);
-    for (int i = 0; i < natts && err == NC_NOERR; i++)
-        err = read_att(r, NC_GLOBAL, "", i);
+    if (err == NC_NOERR) err = read_atts(r, NC_GLOBAL, NC_GLOBAL, "");
     for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++)
         err = read_variable(r, r->ids[VARS][i]);
     return err == NC_NOERR ? cdf_layout(r->h, NULL, &as_created) : err;
@@ -325,6 +374,8 @@ int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
     struct place p;
     char *to = external;
     make_place(&p, v->ndims, start, count, stride);
+    /* HDF5 leaves the memory of values as it was if the file does not contain them. */
+    if (!v->fill) memset(external, 0, p.n * (size_t)cdf_type_size(v->type));
     const int nfront = p.n == 0 ? 0 : nc4_count_leading_dims(f, v);
     size_t n = p.n;
     for (int i = 0; i < nfront; i++) {
