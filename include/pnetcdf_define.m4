@@ -295,7 +295,7 @@ int ncmpi_inq_attname(int ncid, int varid, int attnum, char *name);
  * @param name name of the attribute
  * @param ncid_out the file to copy to
  * @param varid_out variable in that file, or #NC_GLOBAL
- * @return Same as ncmpi_put_att(); #NC_ENOTATT */
+ * @return Same as ncmpi_put_att(), but a _FillValue may have any type; #NC_ENOTATT */
 int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     int varid_out);
 

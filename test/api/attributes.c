@@ -227,6 +227,7 @@ static void attributes_are_copied_within_and_between_files(void)
 {
     int from = new_dataset("a.nc"), to = new_dataset("b.nc"), values[3] = {1, -2, 3};
     int back[3] = {0, 0, 0}, v = new_var(from, "v", NC_INT, 0, NULL);
+    int w = new_var(from, "w", NC_SHORT, 0, NULL);
     nc_type type;
     CHECK_NC(NC_NOERR, ncmpi_put_att_int(from, NC_GLOBAL, "n", NC_SHORT, 3, values));
     CHECK_NC(NC_NOERR, ncmpi_copy_att(from, NC_GLOBAL, "n", from, v));
@@ -237,6 +238,10 @@ static void attributes_are_copied_within_and_between_files(void)
     CHECK_EQ(NC_SHORT, type);
     CHECK_NC(NC_NOERR, ncmpi_get_att_int(to, NC_GLOBAL, "n", back));
     CHECK_BYTES(values, back, sizeof back);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(from, w, "_FillValue", NC_SHORT, 1, values));
+    CHECK_NC(NC_NOERR, ncmpi_copy_att(from, w, "_FillValue", from, v));
+    CHECK_NC(NC_NOERR, ncmpi_inq_atttype(from, v, "_FillValue", &type));
+    CHECK_EQ(NC_SHORT, type);
     close_dataset(to);
     close_dataset(from);
 }

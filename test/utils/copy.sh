@@ -67,8 +67,7 @@ random_files() {
         for seed in 1 2 3 4 5 6; do
             "$random" $format $seed "$work/r.nc" || return
             rm -f "$b"
-            # PnetCDF's API rejects a _FillValue whose type differs from the variable's
-            "$copy" -k 5 "$work/r.nc" "$b" 2>"$work/err" || { grep -q "'_FillValue': .*Not a valid" "$work/err" && continue; return 1; }
+            status 0 "$copy" -k 5 "$work/r.nc" "$b" || return
             # without record variables, the number of records is lost
             "$PWD/ncoffsets" "$b" | grep -q 'record variables: 0' || same "$work/r.nc" "$b" || return
         done

@@ -16,6 +16,7 @@ struct attribute {
     const char *name;
     int xtype;
     MPI_Offset nelems;
+    bool copied; /* it is copied from another variable, whatever its type */
 };
 
 /* Checks that the new value does not make the header longer in data mode. */
@@ -40,10 +41,11 @@ static bool is_fill_value(const struct attribute *a)
     return a->varid != NC_GLOBAL && strcmp(a->name, NC_FillValue) == 0;
 }
 
-/* Checks that a _FillValue attribute has one value, of the variable's type. */
+/* Checks that a new _FillValue attribute has one value, of the variable's type. An
+ * existing one, which may be invalid, can be copied. */
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
-    if (!is_fill_value(a)) return NC_NOERR;
+    if (!is_fill_value(a) || a->copied) return NC_NOERR;
     const struct cdf_var *v = api_var(d, a->varid);
     if (a->xtype != v->type)
         return base_error_set(
@@ -132,7 +134,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return api_refuse(d, NC_EPERM);
 
-    const struct attribute a = {varid, name, xtype, nelems};
+    const struct attribute a = {varid, name, xtype, nelems, false};
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
     if (err == NC_NOERR) err = check_att(d, &a, type, values);
@@ -207,7 +209,7 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
 static int copy_att(struct api_dataset *d, int varid, const char *name,
                     const struct cdf_att from)
 {
-    const struct attribute a = {varid, name, from.type, from.nelems};
+    const struct attribute a = {varid, name, from.type, from.nelems, true};
     void *room;
     int err = check_att(d, &a, (enum conv_type)conv_type_of(from.type), from.values);
     if (err == NC_NOERR) err = api_begin_change(d);
@@ -241,7 +243,7 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
 static int check_new_name(struct api_dataset *d, int varid, int id, const char *name)
 {
     const struct cdf_att *old = &cdf_atts(&d->ds.header, varid)->list[id];
-    const struct attribute a = {varid, name, old->type, old->nelems};
+    const struct attribute a = {varid, name, old->type, old->nelems, false};
     int other;
     bool taken = cdf_find_att(&d->ds.header, varid, name, &other) == NC_NOERR;
     int err = api_check_rename(d, old->name, name, taken);
