@@ -21,6 +21,7 @@ struct source {
     struct cdf_header *h;
     struct cdf_fault *fault;
     struct cdf_validator *validator; /* NULL if decoding stops at the first error */
+    bool misplaced;                  /* the layout is not checked */
 };
 
 static int vfail(struct source *s, int code, size_t at, const char *format, va_list args)
@@ -488,7 +489,9 @@ static int check_records(struct source *s, int64_t end)
                           : first       ? h->begin_record
                                         : next,
                           v->size);
-        if (s->validator != NULL && !s->validator->vars[i].known) break;
+        if (s->validator == NULL) continue;
+        if (!s->validator->vars[i].known) break;
+        s->validator->vars[i].known = !off; /* or records would be counted wrongly */
     }
     if (h->begin_fixed < 0) h->begin_fixed = h->begin_record;
     return NC_NOERR;
@@ -526,6 +529,7 @@ static int check_layout(struct source *s)
     s->h->size = (int64_t)s->at;
     int err = cdf_sum_records(s->h);
     if (err != NC_NOERR) return fail(s, err, s->at, "%s", base_error_detail(err));
+    if (s->misplaced) return NC_NOERR;
     err = cdf_check_sizes(s->h);
     if (err != NC_NOERR) err = report_recorded(s, err, s->at);
     if (err == NC_NOERR) err = check_fixed(s, &end);
@@ -570,20 +574,33 @@ static int get_header(struct source *s)
     return err;
 }
 
+static int decode_source(struct source *s, int64_t file_size)
+{
+    const int64_t length = (int64_t)s->length;
+    s->file_size = file_size < length ? length : file_size;
+    cdf_init(s->h, 0);
+    int err = get_header(s);
+    if (err == NC_NOERR) return NC_NOERR;
+    cdf_free(s->h);
+    if (err == NC_ENOMEM) return fail(s, err, s->at, "out of memory for the header");
+    return err;
+}
+
 int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
                struct cdf_fault *fault)
 {
     struct source s = {.bytes = bytes, .length = length, .h = h, .fault = fault};
-    s.file_size = file_size < (int64_t)length ? (int64_t)length : file_size;
     if (fault != NULL) *fault = (struct cdf_fault){0};
-    cdf_init(h, 0);
-
-    int err = get_header(&s);
-    if (err == NC_NOERR) return NC_NOERR;
-    cdf_free(h);
+    int err = decode_source(&s, file_size);
     if (err == CDF_MORE && fault != NULL) fault->estimated_size = s.estimated_size;
-    if (err == NC_ENOMEM) return fail(&s, err, s.at, "out of memory for the header");
     return err;
+}
+
+int cdf_decode_misplaced(struct cdf_header *h, const void *bytes, size_t length,
+                         int64_t file_size)
+{
+    struct source s = {.bytes = bytes, .length = length, .h = h, .misplaced = true};
+    return decode_source(&s, file_size);
 }
 
 /* Decodes the header and reports errors. Continues after errors where possible. */

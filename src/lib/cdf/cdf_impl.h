@@ -100,7 +100,7 @@ void cdf_atts_index(struct cdf_header *h, struct cdf_atts *atts);
 
 /* ---- cdf_validate ---- */
 
-/* Header offsets of a variable's fields, and whether its size is known. */
+/* Header offsets of a variable's fields, and whether its size and place are known. */
 struct cdf_var_places {
     int64_t name, begin;
     bool known;

@@ -64,8 +64,9 @@ int validator_force(struct journal *j);
 
 /* ---- validator_repair.c ---- */
 
-/* Creates the copy and fills it with the bytes of an open file. Returns 0, or -1 after
- * printing an error. */
+/* Creates an empty copy; validator_copy_start also fills it with the bytes of the file.
+ * Return 0, or -1 after printing an error. */
+int validator_copy_create(struct validator *v, const struct util_classic *file);
 int validator_copy_start(struct validator *v, const struct util_classic *file);
 
 /* Open the file itself for writing, which must precede the examination, and close it.
@@ -73,11 +74,22 @@ int validator_copy_start(struct validator *v, const struct util_classic *file);
 int validator_pad_start(struct validator *v, const struct util_classic *file);
 int validator_pad_finish(struct validator *v, const char *path);
 
+/* Writes to the copy. Stores an error in v->copy_error. */
+void validator_copy_write(struct validator *v, const void *bytes, size_t length,
+                          int64_t offset);
+
 /* Applies the fix for a finding to the copy. */
 void validator_copy_fix(struct validator *v, const struct cdf_finding *f);
 
 /* Closes the copy, and removes it after an error. Returns 0, or -1 after printing an
  * error. */
 int validator_copy_finish(struct validator *v);
+
+/* ---- validator_rescue.c ---- */
+
+/* If only the places of the variables are invalid, and known, writes a copy in a valid
+ * layout. Returns its format; 0 if there is nothing to rescue, or no certain way; or -1
+ * after printing an error. */
+int validator_rescue(struct validator *v, struct util_classic *file);
 
 #endif

@@ -125,14 +125,18 @@ static int examine(struct validator *v, struct util_classic *file)
 }
 
 /* Checks the repaired file, because the exit status depends on its faults and not on the
- * original file's. */
-static int recheck(struct validator *v, const char *path)
+ * original file's. If it was rescued, `format` is its format, otherwise 0. */
+static int recheck(struct validator *v, const char *path, int format)
 {
     int64_t fixes = v->fixes;
     const bool copy = v->repair != NULL;
     v->repair = NULL;
     v->pad = false;
-    if (!v->quiet && !v->json)
+    if (!v->quiet && !v->json && format > 0)
+        util_out_print(&v->out,
+                       "%s: a copy with all values, in a valid layout of CDF-%d\n", path,
+                       format);
+    else if (!v->quiet && !v->json)
         util_out_print(&v->out, "%s: %s%" PRId64 " place%s repaired\n", path,
                        copy ? "a copy with " : "", fixes, fixes == 1 ? "" : "s");
     return validator_check(v, path);
@@ -145,17 +149,19 @@ static int examine_and_pad(struct validator *v, struct util_classic *file)
     int status = examine(v, file);
     if (validator_pad_finish(v, v->path) != 0) return VALIDATOR_TROUBLE;
     if (status == VALIDATOR_TROUBLE || v->fixes == 0) return status;
-    status = recheck(v, v->path);
+    status = recheck(v, v->path, 0);
     v->pad = true;
     return status;
 }
 
 static int examine_and_copy(struct validator *v, struct util_classic *file)
 {
-    if (validator_copy_start(v, file) != 0) return VALIDATOR_TROUBLE;
+    int format = validator_rescue(v, file);
+    if (format < 0) return VALIDATOR_TROUBLE;
+    if (format == 0 && validator_copy_start(v, file) != 0) return VALIDATOR_TROUBLE;
     int status = examine(v, file);
-    if (validator_copy_finish(v) != 0) return VALIDATOR_TROUBLE;
-    return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair);
+    if (format == 0 && validator_copy_finish(v) != 0) return VALIDATOR_TROUBLE;
+    return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair, format);
 }
 
 /* Reports that the first bytes of the file are a mixture of a header and the mark of an

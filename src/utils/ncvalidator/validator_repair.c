@@ -16,8 +16,8 @@
 
 enum { PIECE = 1 << 20 };
 
-static void write_at(struct validator *v, const void *bytes, size_t length,
-                     int64_t offset)
+void validator_copy_write(struct validator *v, const void *bytes, size_t length,
+                          int64_t offset)
 {
     size_t done = 0;
     while (v->copy_error == 0 && done < length) {
@@ -41,7 +41,7 @@ static int copy_bytes(struct validator *v, const struct util_classic *file, char
             util_message(VALIDATOR_TOOL, file->path, at, "%s", strerror(errno));
             return -1;
         }
-        write_at(v, piece, (size_t)n, at);
+        validator_copy_write(v, piece, (size_t)n, at);
     }
     util_progress_end(&progress);
     return 0;
@@ -53,15 +53,20 @@ static void drop_copy(const struct validator *v)
     close(v->copy);
 }
 
-int validator_copy_start(struct validator *v, const struct util_classic *file)
+int validator_copy_create(struct validator *v, const struct util_classic *file)
 {
     v->copy_error = 0;
     v->copy = open(v->repair, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
-    if (v->copy < 0 || util_give_rights(file->fd, v->copy, v->repair, true) != 0) {
-        util_message(VALIDATOR_TOOL, v->repair, -1, "%s", strerror(errno));
-        if (v->copy >= 0) drop_copy(v);
-        return -1;
-    }
+    if (v->copy >= 0 && util_give_rights(file->fd, v->copy, v->repair, true) == 0)
+        return 0;
+    util_message(VALIDATOR_TOOL, v->repair, -1, "%s", strerror(errno));
+    if (v->copy >= 0) drop_copy(v);
+    return -1;
+}
+
+int validator_copy_start(struct validator *v, const struct util_classic *file)
+{
+    if (validator_copy_create(v, file) != 0) return -1;
     char *piece = base_malloc(PIECE);
     int status = piece == NULL ? -1 : copy_bytes(v, file, piece);
     if (piece == NULL) util_message(VALIDATOR_TOOL, NULL, -1, "%s", strerror(ENOMEM));
@@ -73,7 +78,7 @@ int validator_copy_start(struct validator *v, const struct util_classic *file)
 
 void validator_copy_fix(struct validator *v, const struct cdf_finding *f)
 {
-    write_at(v, f->fix, (size_t)f->fix_length, v->base + f->offset);
+    validator_copy_write(v, f->fix, (size_t)f->fix_length, v->base + f->offset);
 }
 
 int validator_copy_finish(struct validator *v)
