@@ -42,11 +42,11 @@ fi
 back() { "$dump" -p 9,17 s.nc | status 0 "$gen" -o r.nc && status 0 "$diff" s.nc r.nc; }
 check "all syntax survives a round trip through CDL" back
 
-# Notations that ncgen 4.9 misreads: int64 in CDF-5, \x, hexadecimal attributes, integers of more
+# Notations that ncgen 4.9 misreads or refuses: a u at the end of a suffix, int64 in CDF-5, \x, hexadecimal attributes, integers of more
 # than 32 bits for double variables, and empty text.
 cat >o.cdl <<'END'
 netcdf o { dimensions: x = 2 ; variables: int64 l(x) ; double d(x) ; char c(x) ; d:h = 0x1F, 017 ;
- :empty = "" ; data: l = -9223372036854775808, 9223372036854775807 ; d = 4294967296, -5000000000 ;
+ :empty = "" ; :u = 7BU, 8bu ; :us = 14SU, 14US ; :u4 = 20LU, 20U ; :u8 = 20LLU, 20ULL ; data: l = -9223372036854775808, 9223372036854775807 ; d = 4294967296, -5000000000 ;
  c = "\x41\x6a" ; }
 END
 cat >o.want <<'END'
@@ -61,6 +61,10 @@ variables:
 
 // global attributes:
 		:empty = "" ;
+		:u = 7UB, 8UB ;
+		:us = 14US, 14US ;
+		:u4 = 20U, 20U ;
+		:u8 = 20ULL, 20ULL ;
 data:
 
  l = -9223372036854775808, 9223372036854775807 ;
@@ -71,7 +75,7 @@ data:
 }
 END
 others() { "$gen" -o o.nc o.cdl && "$dump" -p 9,17 o.nc | diff - o.want; }
-check "values that ncgen misreads are read correctly" others
+check "values that ncgen misreads or refuses are read correctly" others
 storage() {
     printf '%s' 'netcdf a { variables: int v ; v:_Storage = "chunked" ; v:_ChunkSizes = 1 ;
         :_Format = "64-bit offset" ; :_NCProperties = "x" ; v:a = 1 ; }' >a.cdl

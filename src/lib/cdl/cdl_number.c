@@ -13,9 +13,10 @@ static const struct {
     const char *suffix;
     int type;
 } suffixes[] = {
-    {"b", NC_BYTE},   {"s", NC_SHORT},   {"l", NC_INT},
-    {"ub", NC_UBYTE}, {"us", NC_USHORT}, {"u", NC_UINT},
-    {"ul", NC_UINT},  {"ll", NC_INT64},  {"ull", NC_UINT64},
+    {"b", NC_BYTE},     {"s", NC_SHORT},  {"l", NC_INT},     {"ub", NC_UBYTE},
+    {"us", NC_USHORT},  {"u", NC_UINT},   {"ul", NC_UINT},   {"ll", NC_INT64},
+    {"ull", NC_UINT64}, {"bu", NC_UBYTE}, {"su", NC_USHORT}, {"lu", NC_UINT},
+    {"llu", NC_UINT64},
 };
 
 int cdl_number_put(const struct cdl_number *n, int type, void *x)
