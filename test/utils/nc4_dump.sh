@@ -32,6 +32,11 @@ corpus() {
 check "the examples' CDL is printed from netCDF-4 files" corpus nc4
 check "the examples' CDL is printed from classic-model files" corpus nc7
 
+lines() {
+    ncgen -k "$1" -o l.nc - <<<'netcdf l { variables: int v; v:a = "one\n\ntwo"; :b = "x\n"; }' && alike l.nc -h
+}
+check "lines of text in attributes are printed as by ncdump" eval 'lines nc4 && lines nc7 && lines cdf5'
+
 # ---- random files, all types ----
 
 # Tests the first three seeds whose files nccopy accepts. nccopy rejects a _FillValue whose type

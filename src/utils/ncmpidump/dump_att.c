@@ -4,6 +4,7 @@
 #include "util_name.h"
 #include "dump_text.h"
 #include "dump_value.h"
+#include "util_type.h"
 
 #include "cdf.h"
 
@@ -66,9 +67,12 @@ static void put_dates(struct dump *d, struct numbers *n, const struct dump_epoch
     }
 }
 
+/* Prints text. In netCDF-4, several strings in CDL are several values, so the text is one
+ * string. In other formats each line is a string, as in ncdump. */
 static void put_text(struct dump *d, const struct cdf_att *a)
 {
-    struct dump_text text = {.out = &d->out, .indent = "\t\t\t"};
+    bool netcdf4 = util_format(&d->file) == UTIL_NC4;
+    struct dump_text text = {.out = &d->out, .indent = netcdf4 ? NULL : "\t\t\t"};
     dump_text_begin(&text);
     dump_text_piece(&text, a->values, (size_t)a->nelems);
     dump_text_end(&text);
