@@ -127,7 +127,8 @@ enum base_alive base_owner_alive(const struct base_owner *o)
     struct base_owner here;
     base_owner_set(&here);
     if (o->boot != here.boot || strcmp(o->host, here.host) != 0) return BASE_ELSEWHERE;
-    if (o->pid <= 0 || (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)) return BASE_DEAD;
+    if (o->pid <= 0 || o->pid != (pid_t)o->pid) return BASE_DEAD;
+    if (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH) return BASE_DEAD;
     bool ended;
     uint64_t started = start_of(o->pid, &ended);
     if (ended) return BASE_DEAD;
