@@ -18,9 +18,9 @@ void access_extent_slab(const struct cdf_header *h, const struct cdf_var *v,
     *s = (struct access_extent){.low = v->begin, .pieces = 1, .ascending = true};
     for (int k = v->ndims - 1; k >= 0; k--) {
         if (k == 0 && v->is_record) step = h->record_size;
-        int64_t pitch = stride == NULL ? step : step * stride[k];
         s->low += start[k] * step;
-        if (count[k] > 1) {
+        if (count[k] > 1) { /* a single index may have any stride */
+            int64_t pitch = stride == NULL ? step : step * stride[k];
             joined = joined && pitch == run;
             if (joined) run *= count[k];
             if (!joined) s->pieces *= count[k];
