@@ -159,7 +159,7 @@ static void draw_request(struct scene_request *q)
     const struct cdf_var *v = &h.vars[varid];
     memset(q, 0, sizeof *q);
     q->u.r =
-        (struct access_request){.buf = q->buf, .varid = varid, .mapped = draw(0, 2) == 0};
+        (struct access_request){.buf = q->buf, .varid = varid, .mapped = draw(0, 1) == 0};
     q->memory = plan_memory_of(v->type);
     if (v->type != NC_CHAR && draw(0, 2) == 0)
         q->memory = (int)draw(MEMORY_SCHAR, MEMORY_TYPES - 1);
@@ -222,7 +222,7 @@ static void put_model(unsigned char *image)
 
 static int stream_all(unsigned char *image, bool put)
 {
-    int64_t most = 0, copied = 0, max_bytes = draw(0, 3) == 0 ? 1 << 20 : draw(8, 700);
+    int64_t most = 0, copied = 0, max_bytes = draw(0, 1) == 0 ? 1 << 20 : draw(8, 700);
     int64_t max_pieces = draw(0, 1) == 0 ? 1 << 20 : draw(1, 30);
     struct access_staging staging = {.most = &most, .copied = &copied};
     struct access_stream s = {

@@ -1,8 +1,10 @@
-/* Tests damaged journals and torn marks. If a dataset begins with a mixture of a header
- * and a mark, the redefinition must be finished from the journal. Bytes of the mark must
- * never be mistaken for the number of records. If any byte of a journal has changed, the
- * journal must either be rejected, or be read with the same contents as before. A
- * rejection must not change the dataset or the journal. */
+/* Tests interrupted moves, damaged journals and torn marks. If any write fails, or the
+ * process ends in it, the dataset must be complete, old or new, at the latest when the
+ * next process has finished the redefinition. If a dataset begins with a mixture of a
+ * header and a mark, the redefinition must be finished from the journal. Bytes of the
+ * mark must never be mistaken for the number of records. If any byte of a journal has
+ * changed, the journal must either be rejected, or be read with the same contents as
+ * before. A rejection must not change the dataset or the journal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
 
 #include "base_bytes.h"
 #include "base_error.h"
+#include "base_io.h"
 #include "base_names.h"
 #include "journal.h"
 
@@ -50,6 +53,8 @@ static void take_image(struct image *m)
 static void put_image(const struct image *m)
 {
     for (int i = 0; i < 2; i++) {
+        if (m->size[i] < 0) unlink(paths[i]);
+        if (m->size[i] < 0) continue;
         int fd = open(paths[i], O_RDWR | O_CREAT, 0600);
         assert_true(fd >= 0);
         assert_int_equal(0, ftruncate(fd, (off_t)m->size[i]));
@@ -66,6 +71,57 @@ static void assert_unchanged(const struct image *m)
         assert_int_equal(m->size[i], now.size[i]);
         assert_memory_equal(m->bytes[i], now.bytes[i], (size_t)m->size[i]);
     }
+}
+
+/* ---- writes that fail ---- */
+
+/* Numbers of the write that fails and of the last one, in which the process ends. Half of
+ * their bytes are written. */
+static struct {
+    int64_t fails, ends, calls;
+} writes = {-1, -1, 0};
+
+/* Counts a write of n bytes. Returns the number of bytes that are written. */
+static int64_t limit_write(int64_t n)
+{
+    int64_t call = writes.calls++;
+    if (writes.ends >= 0 && call > writes.ends) return 0;
+    return call == writes.fails || call == writes.ends ? n / 2 : n;
+}
+
+int __real_base_write_at(int fd, int64_t at, const void *bytes, int64_t n,
+                         const char *path);
+int __wrap_base_write_at(int fd, int64_t at, const void *bytes, int64_t n,
+                         const char *path);
+int __wrap_base_write_at(int fd, int64_t at, const void *bytes, int64_t n,
+                         const char *path)
+{
+    int64_t most = limit_write(n);
+    int err = most > 0 ? __real_base_write_at(fd, at, bytes, most, path) : NC_NOERR;
+    return most == n ? err : base_error_set(NC_EWRITE, "%s", path);
+}
+
+int __real_base_resize(int fd, int64_t size, const char *path);
+int __wrap_base_resize(int fd, int64_t size, const char *path);
+int __wrap_base_resize(int fd, int64_t size, const char *path)
+{
+    if (limit_write(1) == 0) return base_error_set(NC_EWRITE, "%s", path);
+    return __real_base_resize(fd, size, path);
+}
+
+int __real_base_sync_data(int fd, const char *path);
+int __wrap_base_sync_data(int fd, const char *path);
+int __wrap_base_sync_data(int fd, const char *path)
+{
+    if (limit_write(1) == 0) return base_error_set(NC_EWRITE, "%s", path);
+    return __real_base_sync_data(fd, path);
+}
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+    return writes.ends >= 0 && writes.calls > writes.ends ? -1 : __real_unlink(path);
 }
 
 /* ---- a dataset and its redefinition ---- */
@@ -86,10 +142,10 @@ static void define(struct cdf_header *h, int format, bool more)
     assert_int_equal(NC_NOERR, cdf_layout(h, more ? &before : NULL, &room));
 }
 
-static void make_dataset(int format)
+static void make_dataset_of(int format, int64_t records)
 {
     unsigned char *bytes = calloc(1, MOST);
-    seed_records = 300 + random() % 1000;
+    seed_records = records;
     define(&before, format, false);
     define(&after, format, true);
     cdf_encode(&before, bytes);
@@ -101,6 +157,11 @@ static void make_dataset(int format)
     assert_int_equal(size, pwrite(fd, bytes, (size_t)size, 0));
     close(fd);
     free(bytes);
+}
+
+static void make_dataset(int format)
+{
+    make_dataset_of(format, 300 + random() % 1000);
 }
 
 static void end_dataset(void)
@@ -141,11 +202,36 @@ static void start_redefinition(int64_t area, const struct journal_state *s)
 
 /* ---- finishing ---- */
 
+/* Copies the bytes of a round one by one, as its positions are defined. */
 static int carry(void *arg, const struct journal_state *round, enum journal_place from,
                  enum journal_place to)
 {
-    (void)arg, (void)round, (void)from, (void)to;
-    return NC_NOERR;
+    struct journal *j = arg;
+    unsigned char bytes[MOST];
+    const int64_t n = round->high - round->low, most = limit_write(n);
+    int err = NC_NOERR;
+    if (from == JOURNAL_AREA) err = journal_read_area(j, round->area, 0, bytes, n);
+    for (int64_t i = 0; i < n; i++) {
+        struct cdf_move_state state;
+        struct cdf_move m;
+        (void)cdf_seek_move(&before, &after, round->low + i, &state, &m);
+        const int64_t ends[] = {m.from + m.length - 1, m.to + m.length - 1};
+        if (from != JOURNAL_AREA)
+            assert_int_equal(1, pread(j->file, &bytes[i], 1, ends[from == JOURNAL_NEW]));
+        if (to == JOURNAL_AREA || i >= most || err != NC_NOERR) continue;
+        assert_int_equal(1, pwrite(j->file, &bytes[i], 1, ends[to == JOURNAL_NEW]));
+    }
+    if (to == JOURNAL_AREA) err = journal_write_area(j, round->area, 0, bytes, n);
+    return err == NC_NOERR && most < n ? NC_EWRITE : err;
+}
+
+/* Writes the new variable. */
+static int complete(void *arg)
+{
+    const struct cdf_var *w = &after.vars[after.nvars - 1];
+    static const unsigned char bytes[] = "the values of w, 24 byte";
+    struct journal *j = arg;
+    return base_write_at(j->file, w->begin, bytes, 24, j->dataset_path);
 }
 
 static int nothing(void *arg)
@@ -166,26 +252,36 @@ static int add(void *arg, uint64_t *sum)
     return NC_NOERR;
 }
 
-static void finish(struct journal *j)
+/* The one process of a job that moves data. `least` is the length of an unsaved round. */
+static struct journal_movers movers_of(struct journal *j, int64_t least)
+{
+    return (struct journal_movers){.j = j,
+                                   .before = &before,
+                                   .after = &after,
+                                   .first = true,
+                                   .share = 512,
+                                   .least = least,
+                                   .arg = j,
+                                   .carry_all = carry,
+                                   .complete_all = complete,
+                                   .secure_all = nothing,
+                                   .concur_all = concur,
+                                   .add_all = add};
+}
+
+static int finish(struct journal *j)
 {
     struct cdf_header was, is;
     unsigned char bytes[4096];
     assert_int_equal(NC_NOERR, journal_read_headers(j, bytes));
     assert_int_equal(NC_NOERR, journal_decode_headers(&j->facts, bytes, &was, &is));
-    struct journal_movers c = {.j = j,
-                               .before = &was,
-                               .after = &is,
-                               .first = true,
-                               .share = 512,
-                               .least = 64,
-                               .carry_all = carry,
-                               .complete_all = nothing,
-                               .secure_all = nothing,
-                               .concur_all = concur,
-                               .add_all = add};
-    assert_int_equal(NC_NOERR, journal_resume_all(&c));
+    struct journal_movers c = movers_of(j, 64);
+    c.before = &was;
+    c.after = &is;
+    int err = journal_resume_all(&c);
     cdf_free(&was);
     cdf_free(&is);
+    return err;
 }
 
 /* Checks that readers detect the torn mark, that cleaning up does not change either file,
@@ -208,13 +304,122 @@ static void assert_finished(const unsigned char *head, const struct cdf_header *
     j.guard = j.file;
     assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
     assert_int_not_equal(JOURNAL_NONE, j.state.phase);
-    finish(&j);
+    assert_int_equal(NC_NOERR, finish(&j));
     journal_free(&j);
     cdf_encode(h, header);
     take_image(&now);
     assert_memory_equal(header, now.bytes[0], (size_t)h->size);
     assert_int_equal(-1, now.size[1]);
 }
+
+/* ---- moves that are interrupted ---- */
+
+/* Returns whether the dataset has header `h`, and the values of image `m`, which has the
+ * old header, in that layout. */
+static bool is_complete(const struct cdf_header *h, const struct image *m)
+{
+    static struct image now;
+    unsigned char header[1024];
+    take_image(&now);
+    cdf_encode(h, header);
+    bool good = memcmp(header, now.bytes[0], (size_t)h->size) == 0 &&
+                now.size[0] >= cdf_file_size(h);
+    for (int id = 0; id < before.nvars; id++) {
+        const struct cdf_var *was = &before.vars[id], *is = &h->vars[id];
+        int64_t size = was->nelems * cdf_type_size(was->type);
+        for (int64_t rec = 0; rec < (was->is_record ? seed_records : 1); rec++)
+            good = good && memcmp(m->bytes[0] + cdf_record_offset(&before, was, rec),
+                                  now.bytes[0] + cdf_record_offset(h, is, rec),
+                                  (size_t)size) == 0;
+    }
+    if (h == &after)
+        good = good && memcmp("the values of w, 24 byte",
+                              now.bytes[0] + after.vars[after.nvars - 1].begin, 24) == 0;
+    return good;
+}
+
+/* Redefines the dataset until a write fails or the process ends. Returns the result, or
+ * NC_EFILE if the next process must finish. */
+static int redefine(int64_t share, int64_t least)
+{
+    struct journal j;
+    struct journal_movers c = movers_of(&j, least);
+    c.share = share;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    assert_int_equal(NC_NOERR, journal_claim(&j));
+    int err = journal_reserve_space(&j, &before, &after);
+    if (err == NC_NOERR)
+        err = journal_start(&j, before.size, &after, journal_area_for(&c), JOURNAL_READY);
+    if (err == NC_NOERR) err = journal_move_all(&c);
+    if (j.pending) err = NC_EFILE;
+    journal_free(&j);
+    return err;
+}
+
+/* Finishes the redefinition as the next process does. Returns its result. */
+static int recover(void)
+{
+    struct journal j;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    j.guard = j.file;
+    int err = journal_acquire(&j, 0);
+    if (err == NC_NOERR && j.state.phase != JOURNAL_NONE) err = finish(&j);
+    journal_free(&j);
+    return err;
+}
+
+/* Lets write `fails` fail (none if -1), and ends the process in write `ends`, or, if that
+ * is -1, never. The next process also ends, in its write `again`. Returns whether the
+ * writes were reached. */
+static bool interrupt(const struct image *m, int64_t least, int64_t fails, int64_t ends,
+                      int64_t again)
+{
+    put_image(m);
+    writes.calls = 0;
+    writes.fails = fails;
+    writes.ends = ends;
+    int err = redefine(96, least);
+    bool ended = ends >= 0 && writes.calls > ends,
+         reached = ended || writes.calls > fails;
+    writes.fails = -1;
+    if (!ended && err != NC_EFILE)
+        assert_true(is_complete(err == NC_NOERR ? &after : &before, m));
+    writes.calls = 0;
+    writes.ends = again;
+    (void)recover();
+    writes.ends = -1;
+    int rc = recover();
+    bool old = is_complete(&before, m), new = is_complete(&after, m);
+    if (rc != NC_NOERR || !(new || (old && (ended || err != NC_NOERR))))
+        fail_msg("write %lld fails, processes end in writes %lld and %lld: %s",
+                 (long long)fails, (long long)ends, (long long)again,
+                 base_error_text(rc));
+    assert_true(access(paths[1], F_OK) != 0 || ended);
+    return reached && (ends < 0 || ended);
+}
+
+static void each_interrupted_move_can_be_finished(void **state)
+{
+    static struct image m;
+    (void)state;
+    for (int saved = 0; saved < 2; saved++) {
+        int64_t least = saved ? 1 << 20 : 1, n = 0;
+        make_dataset_of(saved ? 5 : 2, 31);
+        take_image(&m);
+        while (interrupt(&m, least, n, -1, -1))
+            n++;
+        assert_true(n > 30);
+        for (int64_t fails = -1; fails < n; fails++)
+            for (int64_t ends = fails + 1; ends < n + 40;
+                 ends += ends < fails + 12 ? 1 : 9)
+                (void)interrupt(&m, least, fails, ends, random() % 25);
+        end_dataset();
+    }
+}
+
+/* ---- torn marks ---- */
 
 /* Mixes two versions of the first bytes: for every position, joins the beginning of one
  * version to the rest of the other, and vice versa. Checks each mixture that equals
@@ -512,6 +717,7 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_interrupted_move_can_be_finished),
         cmocka_unit_test(each_torn_mark_is_finished),
         cmocka_unit_test(each_torn_header_is_finished),
         cmocka_unit_test(each_torn_name_is_finished),

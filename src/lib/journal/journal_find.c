@@ -46,14 +46,14 @@ int journal_find(struct journal *j)
 }
 
 /* Compares the old header with the bytes after the mark, which stay unchanged until the
- * new header is written. While new variables are filled, the part that the new header
- * does not need is zeroed. */
+ * new header is written. If that failed, data move back. While new variables are filled,
+ * the part that the new header does not need is zeroed. */
 static int compare_header(struct journal *j, const unsigned char *before)
 {
     enum { FIXED = JOURNAL_MARK };
     const struct journal_facts *f = &j->facts;
     int64_t n = f->before < f->after ? f->before : f->after;
-    if (j->state.phase > JOURNAL_FILLING || n <= FIXED) return NC_NOERR;
+    if (j->state.phase > JOURNAL_FILLING || j->state.back || n <= FIXED) return NC_NOERR;
     unsigned char *there = base_malloc((size_t)n);
     if (there == NULL) return NC_ENOMEM;
     int err = base_read_at(j->file, j->base, there, n, j->dataset_path);

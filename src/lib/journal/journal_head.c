@@ -115,6 +115,14 @@ static bool header_may_be_there(const struct journal_state *s)
            s->phase == JOURNAL_RETURNING;
 }
 
+/* Returns the number of the state that torn bytes belong to: the later one, or the
+ * earlier one if the mark still named it while a header replaced the mark. */
+static int torn_state(const struct candidates *c)
+{
+    return c->nstates == STATES && !header_may_be_there(&c->states[0]) &&
+           header_may_be_there(&c->states[1]);
+}
+
 /* Returns whether each byte equals the byte of some header or mark at that position.
  * Returns false if a state's page is damaged, because its mark is then unknown. */
 static bool is_mixture(const struct candidates *c, const unsigned char *head)
@@ -124,7 +132,7 @@ static bool is_mixture(const struct candidates *c, const unsigned char *head)
     if (!c->known || c->nstates == 0 || c->damaged ||
         (c->nstates == STATES && c->states[0].serial != c->states[1].serial + 1))
         return false;
-    for (int i = 0; i < HEADERS && header_may_be_there(&c->states[0]); i++)
+    for (int i = 0; i < HEADERS && header_may_be_there(&c->states[torn_state(c)]); i++)
         for (int at = 0; at < JOURNAL_MARK; at++)
             explained[at] |= head[at] == c->headers[i][at];
     for (int i = 0; i < c->nstates * NONCES; i++) {
@@ -169,7 +177,7 @@ int journal_examine_head(struct journal *j, enum journal_head *is)
         *is =
             cdf_is_moving(j->head, JOURNAL_MARK) ? JOURNAL_HEAD_MARK : JOURNAL_HEAD_TORN;
     } else {
-        if (c.nstates > 0) j->state = c.states[0];
+        if (c.nstates > 0) j->state = c.states[torn_state(&c)];
         j->mark_nonce = c.nonces[c.nonces[1] != 0]; /* see journal_write_record */
         if (is_known_header(&c, j->head))
             *is = JOURNAL_HEAD_OURS;
