@@ -6,7 +6,8 @@ TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 UNIT_LOG_DRIVER = $(TAP_DRIVER)
 MPI_LOG_DRIVER = $(TAP_DRIVER)
 SH_LOG_DRIVER = $(TAP_DRIVER)
-UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP \
+# A unit test that takes more than a minute is ended, and has failed.
+UNIT_LOG_COMPILER = timeout -k 5 $${NCMPI_TEST_TIME_SCALE:-1}m env CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)

@@ -1,12 +1,14 @@
 /* Compares access_overlap with a bitmap of all owners, on random spans in short ranges.
- * In long ranges the expected result is known by construction. */
+ * In long ranges the expected result is known by construction. Spans that violate the
+ * invariant are an error on all processes. */
 #include "access_overlap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base_error.h"
+#include "base_require.h"
 #include "check.h"
-#include "pnetcdf.h"
 
 enum { MOST = 3000 };
 
@@ -102,6 +104,22 @@ static void processes_that_own_nothing_take_part(void)
     CHECK_EQ(false, overlap_of(0, 0));
 }
 
+/* Only one process has spans that overlap each other, but all get the error. */
+static void spans_that_do_not_ascend_are_an_internal_error(void)
+{
+    static const struct span bad[][2] = {
+        {{5, 7}, {3, 4}}, {{5, 7}, {6, 9}}, {{5, 4}, {6, 9}}, {{0, 1}, {9, 11}}};
+    for (int i = 0; i < 4; i++) {
+        const bool mine = check.rank == check.nprocs - 1;
+        const struct access_spans some = {mine ? 2 : 0, bad[i], get_span};
+        bool overlap = false;
+        CHECK_NC(NC_EINTERNAL, access_overlap_all(MPI_COMM_WORLD, &some, 10, &overlap));
+        CHECK(overlap);
+        CHECK_EQ(mine ? i + 1 : 0, base_violations());
+        if (mine) CHECK(strstr(base_error_detail(NC_EINTERNAL), "sound") != NULL);
+    }
+}
+
 static const struct check_test tests[] = {
     {"random spans are compared exactly", random_spans_are_compared_exactly, 0},
     {"cycles over several tiles do not overlap", cycles_over_several_tiles_do_not_overlap,
@@ -109,6 +127,8 @@ static const struct check_test tests[] = {
     {"a long range costs no more than its contents",
      a_long_range_costs_no_more_than_its_contents, 0},
     {"processes that own nothing take part", processes_that_own_nothing_take_part, 0},
+    {"spans that do not ascend are an internal error",
+     spans_that_do_not_ascend_are_an_internal_error, 0},
     {NULL, NULL, 0},
 };
 

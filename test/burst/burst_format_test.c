@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -418,6 +419,81 @@ static void a_log_in_use_is_not_read(void **state)
     burst_log_end(&l, true);
 }
 
+/* ---- forged headers ---- */
+
+static const int64_t forged[] = {
+    0,   1,   -1,   INT64_MIN, INT64_MAX, 64,        255,
+    256, 257, 4095, 65535,     INT32_MAX, INT32_MIN, INT64_MAX - 4096};
+enum { FORGED = sizeof forged / sizeof forged[0] };
+
+/* Decodes headers that end where the memory ends, so that reading more is a fault. */
+static void a_forged_header_is_not_read_beyond_its_end(void **state)
+{
+    enum { PAGE = 65536 };
+    struct bytes b[2] = {{.n = 0}, {.n = 0}};
+    struct burst_header h;
+    (void)state;
+    add_header(&b[0], 0);
+    b[1].n = add_written_header(&b[1], "/scratch/run 7/out.nc", 0, 0);
+    unsigned char *end = mmap(NULL, 2 * (size_t)PAGE, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(end != MAP_FAILED);
+    end += PAGE;
+    assert_int_equal(0, mprotect(end, PAGE, PROT_NONE));
+    for (int v = 0; v < 2; v++)
+        for (size_t n = b[v].n; n >= 8; n--)
+            for (size_t i = 0; i < FORGED * (n - 7); i++) {
+                memcpy(end - n, b[v].at, n);
+                memcpy(end - n + i / FORGED, &forged[i % FORGED], n % 2 == 0 ? 8 : 4);
+                if (burst_decode_header(&h, end - n, n) != NC_NOERR) continue;
+                assert_true(h.entry_begin >= 0 && h.num_entries >= 0 && n > 64);
+                assert_true(memchr(h.path, 0, sizeof h.path) != NULL &&
+                            memchr(h.proc_name, 0, sizeof h.proc_name) != NULL);
+            }
+    munmap(end - PAGE, 2 * (size_t)PAGE);
+}
+
+/* Replaces each number of the header with a valid checksum. The reader maps the file, and
+ * reading beyond it is a fault. */
+static void a_sealed_forged_header_is_refused_or_harmless(void **state)
+{
+    static unsigned char bytes[16384];
+    struct burst_log l;
+    (void)state;
+    start_log(&l, "forged", 1, NULL);
+    for (int i = 0; i < 30; i++)
+        log_numbers(&l, 1, i, 2);
+    FILE *f = fopen(path_of("forged.meta"), "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, f);
+    assert_true(f != NULL && size > 4096 && size < sizeof bytes);
+    fclose(f);
+    struct burst_header h = l.header;
+    static unsigned char head[16384];
+    size_t sum_at = burst_encode_header(&h, head, sizeof head) - 8;
+    assert_memory_equal(head, bytes, sum_at + 8);
+    burst_log_end(&l, false);
+    for (size_t i = 0; i < FORGED * (sum_at / 4 - 1); i++) {
+        size_t at = i / FORGED * 4;
+        struct burst_reader *r;
+        struct burst_entry e;
+        bool more = true;
+        memcpy(bytes, head, sum_at + 8);
+        memcpy(bytes + at, &forged[i % FORGED], at + 8 <= sum_at ? 8 : 4);
+        struct burst_header was = {.token = 0};
+        (void)burst_decode_header(&was, bytes,
+                                  size); /* the checksum includes the token */
+        uint64_t sum = base_sum(bytes, sum_at, was.token);
+        memcpy(bytes + sum_at, &sum, sizeof sum);
+        write_file("forged.meta", bytes, size);
+        if (burst_reader_open(path_of("forged.meta"), 0, &r, NULL) != NC_NOERR) continue;
+        while (burst_reader_next(r, false, &e, &more) == NC_NOERR && more)
+            (void)burst_reader_check(r, &e);
+        burst_reader_close(r);
+    }
+    unlink(path_of("forged.meta"));
+    unlink(path_of("forged.data"));
+}
+
 static int make_directory(void **state)
 {
     (void)state;
@@ -445,6 +521,8 @@ int main(void)
         cmocka_unit_test(uncommitted_entries_are_ignored),
         cmocka_unit_test(processes_share_a_log),
         cmocka_unit_test(a_log_in_use_is_not_read),
+        cmocka_unit_test(a_forged_header_is_not_read_beyond_its_end),
+        cmocka_unit_test(a_sealed_forged_header_is_refused_or_harmless),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

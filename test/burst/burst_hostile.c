@@ -1,11 +1,13 @@
 /* Writes a log with valid checksums but invalid contents.
  *
- *     burst_hostile FILE LOGS   creates a dataset, and a log with runs of bytes whose
- *                               lengths add up to 24 modulo 2^64 */
+ *     burst_hostile FILE LOGS        creates a dataset, and a log with runs of bytes
+ * whose lengths add up to 24 modulo 2^64 burst_hostile FILE LOGS fill   or with a run
+ * that is both raw and a fill value */
 #include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ static int open_log(const char *directory)
 }
 
 /* Replaces the log's first entry, which contains this process's values. */
-static void rewrite_entry(const char *logs, const int *values)
+static void rewrite_entry(const char *logs, const int *values, bool fill)
 {
     static unsigned char bytes[ROOM];
     struct burst_header h;
@@ -58,17 +60,18 @@ static void rewrite_entry(const char *logs, const int *values)
     need(burst_decode_slot(bytes + h.slots_begin, h.token, &slot) > 0, "the record");
     const int64_t quarter = (int64_t)1 << 62;
     const int64_t starts[RUNS] = {0, 0, 0, 0};
-    const int64_t lengths[RUNS] = {quarter, quarter, quarter, quarter + N * 4};
-    struct burst_entry e = {.size = burst_entry_size(2 * (int64_t)RUNS),
-                            .kind = RUNS,
+    const int64_t lengths[RUNS] = {quarter, quarter, quarter, quarter + N * 4},
+                  one = N * 4;
+    struct burst_entry e = {.size = burst_entry_size(fill ? 2 : 2 * (int64_t)RUNS),
+                            .kind = fill ? BURST_VARA : RUNS,
                             .itype = burst_itype(CONV_INT),
                             .ndims = 1,
-                            .nreqs = RUNS,
+                            .nreqs = fill ? 1 : RUNS,
                             .data_off = 8,
                             .data_len = N * 4,
                             .start = starts,
-                            .count = lengths,
-                            .flags = BURST_RAW,
+                            .count = fill ? &one : lengths,
+                            .flags = fill ? BURST_RAW | BURST_FILL : BURST_RAW,
                             .data_sum = base_sum(values, N * 4, 0)};
     burst_encode_entry(&e, h.token, slot.generation, h.entry_begin, bytes);
     need(pwrite(fd, bytes, (size_t)e.size, h.entry_begin) == e.size, "writing");
@@ -80,7 +83,7 @@ int main(int argc, char **argv)
     int ncid, dim, v, values[N] = {1, 2, 3, 4, 5, 6};
     MPI_Offset start = 0, count = N;
     MPI_Info info;
-    if (argc != 3) return 2;
+    if (argc < 3) return 2;
     (void)mkdir(argv[2], 0777);
     MPI_Init(&argc, &argv);
     MPI_Info_create(&info);
@@ -92,7 +95,7 @@ int main(int argc, char **argv)
     if (rc == NC_NOERR) rc = ncmpi_enddef(ncid);
     if (rc == NC_NOERR) rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
     need(rc == NC_NOERR, ncmpi_strerror(rc));
-    rewrite_entry(argv[2], values);
+    rewrite_entry(argv[2], values, argc > 3);
     fflush(NULL);
     _exit(0); /* exits without draining, like a process that was killed */
 }

@@ -195,6 +195,12 @@ cp "$where/h.nc" "$where/before.nc"
 check "replay refuses runs longer than 2^64" fails log replay -q -f "$where/logs"
 check "runs longer than 2^64 are reported as not fitting the dataset" says "does not fit the dataset"
 check "refused runs longer than 2^64 change no byte" cmp "$where/h.nc" "$where/before.nc"
+rm -rf "$where/logs"
+check "a log has raw runs of a fill value" test/burst/burst_hostile "$where/h.nc" "$where/logs" fill
+cp "$where/h.nc" "$where/before.nc"
+check "replay refuses raw runs of a fill value" fails log replay -q -f "$where/logs"
+check "they are reported as not fitting the dataset" says "does not fit the dataset"
+check "they change no byte" cmp "$where/h.nc" "$where/before.nc"
 
 check "list refuses a file that is no log" fails log list "$where/a.nc"
 check "an unknown command is an error" fails log sing

@@ -150,13 +150,16 @@ int access_overlap_all(MPI_Comm comm, const struct access_spans *spans, int64_t 
         bits |= (uint64_t)low | (uint64_t)high;
     }
     x.tile = base_malloc((size_t)2 * TILE_BYTES);
-    uint64_t shared[2] = {bits, x.tile == NULL || base_holds(sound) != NC_NOERR};
+    int own = base_holds(sound);
+    if (own == NC_NOERR && x.tile == NULL) own = NC_ENOMEM;
+    uint64_t shared[3] = {bits, own == NC_ENOMEM, own == NC_EINTERNAL};
     MPI_Comm_rank(comm, &x.rank);
     MPI_Comm_size(comm, &x.nprocs);
     *overlap = true;
-    int mpi = MPI_Allreduce(MPI_IN_PLACE, shared, 2, MPI_UINT64_T, MPI_BOR, comm);
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, shared, 3, MPI_UINT64_T, MPI_BOR, comm);
     int err = base_mpi_error(mpi, NC_EMPI, "comparing the parts of processes");
-    if (err == NC_NOERR && shared[1] != 0) err = NC_ENOMEM;
+    if (err == NC_NOERR && (shared[1] | shared[2]) != 0)
+        err = shared[2] != 0 ? NC_EINTERNAL : NC_ENOMEM;
     if (err == NC_NOERR) {
         x.grain = __builtin_ctzll(shared[0]);
         compare_range_all(&x, 0, (length >> x.grain) + 1);

@@ -17,7 +17,8 @@ struct access_spans {
 };
 
 /* Sets *overlap if any number in [0, length) is in the spans of two processes, else
- * clears it. Uses 2 MiB of memory. Collective. NC_ENOMEM, on all processes; NC_EMPI. */
+ * clears it. Uses 2 MiB of memory. Collective. NC_ENOMEM or NC_EINTERNAL, on all
+ * processes; NC_EMPI. */
 int access_overlap_all(MPI_Comm comm, const struct access_spans *spans, int64_t length,
                        bool *overlap);
 

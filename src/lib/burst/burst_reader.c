@@ -101,8 +101,8 @@ static int read_slots(struct burst_reader *r)
 {
     const struct burst_header *h = &r->header;
     int64_t bytes = BURST_SLOT_STRIDE, good = 0;
-    if (h->nslots < 1 || h->chunk < 64 || h->slots_begin < 0 ||
-        h->slots_begin > (int64_t)r->meta_size ||
+    if (h->nslots < 1 || h->chunk < 64 || h->chunk > INT64_MAX / 2 ||
+        h->slots_begin < 0 || h->slots_begin > (int64_t)r->meta_size ||
         h->entry_begin > (int64_t)r->meta_size ||
         h->nslots > (h->entry_begin - h->slots_begin) / bytes)
         return base_error_set(NC_EBADLOG, "%s is shorter than its header implies",

@@ -157,7 +157,8 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
     int64_t size = conv_size((enum conv_type)type), off = e->data_off, left = e->data_len;
     if (conv_check(v->type, (enum conv_type)type) != NC_NOERR ||
         (!raw && e->ndims != v->ndims) ||
-        (raw && (e->ndims != 1 || e->count == NULL || size != cdf_type_size(v->type))))
+        (raw &&
+         (fill || e->ndims != 1 || e->count == NULL || size != cdf_type_size(v->type))))
         return bad_entry(r, e);
     for (int64_t i = 0; i < (raw ? 1 : e->nreqs); i++) {
         struct burst_write *w =
