@@ -4,10 +4,14 @@
 # appear to be on such a file system.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
+used=$(scratch unmapped)
+trap 'rm -rf "$used"' EXIT
 
+# unmapped PROCESSES TEST: runs the test, and fails unless the program has used the preloaded
+# library.
 unmapped() {
-    env LD_PRELOAD="$PWD/test/support/.libs/other_fs.so" NCMPI_TEST_PROCS="$1" \
-        bash "$top/test/support/run-mpi" "test/burst/$2.mpi"
+    env LD_PRELOAD="$PWD/test/support/.libs/other_fs.so" NCMPI_TEST_FS_USED="$used/$2" \
+        NCMPI_TEST_PROCS="$1" bash "$top/test/support/run-mpi" "test/burst/$2.mpi" && rm "$used/$2"
 }
 
 check "burst_data passes with unmapped logs, 3 processes" unmapped 3 burst_data
