@@ -222,6 +222,55 @@ static void granularbr_keeps_the_digits(void **state)
     each_digits(GRANULARBR, check_granular);
 }
 
+/* ---- denormals ---- */
+
+/* Returns the number of stored bits that a mode keeps. With GranularBR, these are the
+ * bits from the value's own power of 2 down to the largest one that does not exceed the
+ * unit of the last digit. */
+static int kept_bits(int mode, int digits, double x)
+{
+    int exponent;
+    bool is_power = frexp(fabs(x), &exponent) == 0.5;
+    long double last = floorl(log10l(fabsl((long double)x))) + 1 - digits;
+    if (mode == BITROUND) return digits;
+    if (mode == BITGROOM) return (int)ceil(digits * log2(10)) + 1;
+    return exponent - (int)floorl(last * log2l(10)) - 1 + is_power;
+}
+
+/* A denormal has no implicit first bit, so fewer of its digits are kept, possibly none.
+ */
+static void denormals_are_rounded_as_stored(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200 * N; round++) {
+        bool is_float = round % 2 == 0;
+        int mode = BITGROOM + round / 2 % 3, type = is_float ? NC_FLOAT : NC_DOUBLE;
+        int all = is_float ? 23 : 52, most = conv_quantize_max_digits(mode, type);
+        int digits = 1 + (int)(conv_model_random() % (unsigned)most);
+        uint64_t u =
+            conv_model_random() >> (64 - all) >> conv_model_random() % (unsigned)all;
+        if (round % 7 == 0) u = UINT64_C(1) << conv_model_random() % (unsigned)all;
+        uint64_t sign = UINT64_C(1) << (is_float ? 31 : 63), odd = round & 8;
+        double x = ldexp((double)u, is_float ? -149 : -1074);
+        long double near = log10l(x);
+        if (u == 0 || fabsl(near - roundl(near)) < 1e-9L) continue;
+        int drop = all - kept_bits(mode, digits, x);
+        uint64_t low = drop > 0 ? (UINT64_C(1) << drop) - 1 : 0, want = u + (low + 1) / 2;
+        want = mode == BITGROOM && odd ? u | low : (mode == BITGROOM ? u : want) & ~low;
+        if (low == 0) want = u;
+        if (round & 16) u |= sign;
+        if (round & 16) want |= sign;
+        uint32_t narrow = (uint32_t)u;
+        uint64_t wide = u;
+        quantize(mode, digits, type, is_float ? (void *)&narrow : &wide, 1, odd != 0);
+        wide = is_float ? narrow : wide;
+        if (wide != want)
+            fail_msg("mode %d, %d digits, float %d: %llx becomes %llx, not %llx", mode,
+                     digits, is_float, (unsigned long long)u, (unsigned long long)wide,
+                     (unsigned long long)want);
+    }
+}
+
 /* ---- values that quantization does not change ---- */
 
 static void check_kept(int mode, int type, int digits, const void *values, size_t n)
@@ -317,6 +366,7 @@ int main(void)
         cmocka_unit_test(bitround_rounds_to_bits),
         cmocka_unit_test(bitgroom_cuts_and_fills_in_turn),
         cmocka_unit_test(granularbr_keeps_the_digits),
+        cmocka_unit_test(denormals_are_rounded_as_stored),
         cmocka_unit_test(special_values_stay),
         cmocka_unit_test(a_float_has_at_most_seven_digits),
         cmocka_unit_test(quantizing_in_parts_gives_the_same_values),
