@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_dataset.h"
 #include "made_dataset.h"
 
 enum { N = 5 }; /* elements per process */
@@ -61,6 +62,44 @@ static void header_size_is_known_before_the_first_enddef(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &final));
     CHECK_EQ(grown, final);
+    close_dataset(ncid);
+}
+
+/* The header of the file is longer than the library would encode it, because another
+ * program has padded a name with zeros. A call that fails does not write it, so the
+ * library must remember its size. */
+static void a_failed_call_keeps_the_header_size(void)
+{
+    static const char stored[] = "vvv\0"; /* 5 bytes, of which 3 count */
+    struct api_dataset *d;
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3);
+    new_var(ncid, "vvvvv", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, 0, "a", 1, "b"));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_dataset(ncid);
+    if (check.rank == 0) {
+        size_t n = 0;
+        unsigned char *bytes = check_read_file(check_path("a.nc"), &n), *at = bytes;
+        while (at != NULL && memcmp(at, "vvvvv", 5) != 0)
+            at++;
+        if (at != NULL) memcpy(at, stored, 5);
+        if (at != NULL) CHECK(check_write_file(check_path("a.nc"), bytes, n));
+        free(bytes);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ncid = reopen_with("nc_header_read_chunk_size", "0");
+    for (int call = 0; call < 5; call++) {
+        if (!CHECK_NC(NC_NOERR, api_find(ncid, &d))) break;
+        int64_t size = d->ds.header.size;
+        CHECK_EQ(cdf_encoded_size(&d->ds.header) + 4, size);
+        int rc = call == 0   ? ncmpi_rename_var(ncid, 7, "w")
+                 : call == 1 ? ncmpi_rename_dim(ncid, 7, "w")
+                 : call == 2 ? ncmpi_rename_att(ncid, 0, "none", "c")
+                 : call == 3 ? ncmpi_put_att_text(ncid, 7, "a", 1, "c")
+                             : ncmpi_put_att_text(ncid, 0, "a", 99, "too long");
+        CHECK(rc != NC_NOERR);
+        CHECK_EQ(size, d->ds.header.size);
+    }
     close_dataset(ncid);
 }
 
@@ -211,6 +250,8 @@ static const struct check_test tests[] = {
      CHECK_FORMATS | CHECK_MODES},
     {"header size is known before the first enddef",
      header_size_is_known_before_the_first_enddef, CHECK_FORMATS},
+    {"a failed call keeps the header size", a_failed_call_keeps_the_header_size,
+     CHECK_FORMATS},
     {"set_fill does not change written values", set_fill_does_not_change_written_values,
      CHECK_FORMATS | CHECK_MODES},
     {"a part without count is one element", a_part_without_count_is_one_element,
