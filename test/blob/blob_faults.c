@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "../api/made_dataset.h"
+#include "base_compress.h"
+#include "base_sum.h"
 #include "fault.h"
 
 enum { N = 5, MOST_CALLS = 12 };
@@ -154,6 +156,77 @@ static void a_partially_written_header_is_restored(void)
     }
 }
 
+/* ---- tables of frames ---- */
+
+enum { WIDE = 64, LATER = 300 }; /* ints per process; a record in another page */
+
+static int number(MPI_Offset record, int i)
+{
+    return (int)(1000003 * record) + 257 * (check.rank * WIDE + i) + 16843009;
+}
+
+/* Puts a record, or nothing, and returns the result. */
+static int put_record(int v, MPI_Offset record, bool all)
+{
+    int values[WIDE];
+    MPI_Offset start[2] = {record, WIDE * check.rank}, count[2] = {all, all ? WIDE : 0};
+    for (int i = 0; i < WIDE; i++)
+        values[i] = number(record, i);
+    return ncmpi_put_vara_int_all(ncid, v, start, count, values);
+}
+
+static void has_record(int v, MPI_Offset record)
+{
+    int values[WIDE] = {0};
+    MPI_Offset start[2] = {record, WIDE * check.rank}, count[2] = {1, WIDE};
+    if (CHECK_NC(NC_NOERR, ncmpi_get_vara_int(ncid, v, start, count, values)))
+        for (int i = 0; i < WIDE; i++)
+            CHECK_EQ(number(record, i), values[i]);
+}
+
+/* The process that writes the lists of the tables' pages puts nothing into a new
+ * variable, and cannot read its list, to which the others need to add a page. What they
+ * have put without an error must be found. */
+static void entries_are_found_or_the_put_fails(void)
+{
+    bool met = true;
+    if (!base_has_codec(BASE_CODEC_ZSTD) || !base_can_sum()) {
+        check_skip("nothing is compressed in this build");
+        return;
+    }
+    for (int nth = 1; met && nth < MOST_CALLS; nth++) {
+        MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=1;nc_compress=zstd");
+        int dims[2];
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER,
+                                        info, &ncid));
+        dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+        dims[1] = new_dim(ncid, "x", (MPI_Offset)WIDE * check.nprocs);
+        int v = new_var(ncid, "v", NC_INT, 2, dims);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, put_record(v, 0, true));
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        int w = new_var(ncid, "w", NC_INT, 2, dims);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        MPI_Info_free(&info);
+        arm("read", nth, ":EIO", "a.nc.0000");
+        int put = put_record(w, LATER, check.rank > 0);
+        met = disarm();
+        CHECK_NC(NC_NOERR,
+                 put_record(w, LATER + 1, check.rank > 0)); /* in the same page */
+        int closed = ncmpi_close(ncid);
+        if (!met) CHECK(put == NC_NOERR && closed == NC_NOERR);
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        has_record(v, 0);
+        if (put == NC_NOERR && closed == NC_NOERR && check.rank > 0) has_record(w, LATER);
+        if (closed == NC_NOERR && check.rank > 0) has_record(w, LATER + 1);
+        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    CHECK(!met);
+}
+
 static const struct check_test tests[] = {
     {"a redefinition that cannot read loses nothing", a_redefinition_that_cannot_read, 0},
     {"a first put loses nothing when the master's device fails",
@@ -161,6 +234,8 @@ static const struct check_test tests[] = {
     {"a first put loses nothing when a subfile's device fails",
      a_first_put_loses_nothing_when_a_subfiles_device_fails, 0},
     {"a partially written header is restored", a_partially_written_header_is_restored, 0},
+    {"entries are found or the put fails", entries_are_found_or_the_put_fails,
+     CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 
