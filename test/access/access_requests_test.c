@@ -2,14 +2,7 @@
  * offset of every element, and copies the elements one by one. Random requests for
  * hyperslabs, lists of blocks and scattered memory are put and got through a stream of
  * tiles and by a walk through blocks of the file, in parts of random sizes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "access_tile.h"
 #include "access_walk.h"

@@ -1,14 +1,7 @@
 /* Tests the arena. Blocks must be aligned and must not overlap, and little memory may be
  * wasted. */
 #include "base_arena.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 static void blocks_are_disjoint_and_aligned(void **state)

@@ -2,19 +2,11 @@
  * detail must be reported only with the code for which it was set, and only to the thread
  * that set it. */
 #include "base_error.h"
+#include "unit.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const struct row {
     int code;

@@ -1,15 +1,7 @@
 /* Compares the table of small ids with a plain array, and uses the table from several
  * threads. */
 #include "base_ids.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 enum { MOST = 100, STEPS = 5000, THREADS = 4 };

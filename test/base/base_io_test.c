@@ -3,23 +3,14 @@
  * own version of fallocate simulates the other program. Writes beyond the process's file
  * size limit must fail. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_io.h"
@@ -43,8 +34,7 @@ int fallocate(int fd, int mode, off_t at, off_t n)
 
 static int new_file(char *path)
 {
-    strcpy(path, "/tmp/ncmpi-io.XXXXXX");
-    if (access("/dev/shm", W_OK) == 0) strcpy(path, "/dev/shm/ncmpi-io.XXXXXX");
+    sprintf(path, "%s/ncmpi-io.XXXXXX", unit_directory());
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(3, pwrite(fd, "abc", 3, 0));

@@ -2,23 +2,14 @@
  * exclude each other, when they end, who inherits them, and how long a process waits. The
  * test's own clock makes the waits short. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_lock.h"
@@ -288,9 +279,8 @@ static void waits_are_limited(void **state)
 static int make_files(void **state)
 {
     (void)state;
-    const char *shm = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(path, sizeof path, "%s/ncmpi-lock.XXXXXX", shm);
-    snprintf(master, sizeof master, "%s/ncmpi-lock.XXXXXX", shm);
+    snprintf(path, sizeof path, "%s/ncmpi-lock.XXXXXX", unit_directory());
+    snprintf(master, sizeof master, "%s/ncmpi-lock.XXXXXX", unit_directory());
     int fd = mkstemp(path), other = mkstemp(master);
     if (fd < 0 || other < 0) return -1;
     return close(fd) + close(other);

@@ -1,13 +1,9 @@
 /* Tests the allocation functions that count memory. The counters must be exact even if
  * several threads allocate. */
 #include "base_mem.h"
+#include "unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void memory_in_use_is_counted(void **state)
 {

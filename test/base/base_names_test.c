@@ -1,14 +1,6 @@
 /* Compares the name table with a plain array of names. */
 #include "base_names.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 enum { N = 2000 };

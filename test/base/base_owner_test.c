@@ -2,19 +2,11 @@
  * lives, is stopped or is a zombie, after it is gone, after its number went to another
  * process, and from a host with the same name or boot id. The processes are real. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base_owner.h"
 

@@ -2,15 +2,7 @@
  * condition and its place, be counted, and be named again by calls that are refused
  * because of it. */
 #include "base_require.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 
 static int moved;

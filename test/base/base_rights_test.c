@@ -1,19 +1,10 @@
 /* Tests the permissions of a file that is created on behalf of another file (the model).
  * The new file must never have more permissions than the model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_rights.h"
@@ -37,8 +28,8 @@ static int new_file(const struct pair *p, const char *name, mode_t mode)
 
 static struct pair pair_of(mode_t mode)
 {
-    struct pair p = {.folder = "/tmp/ncmpi-rights.XXXXXX"};
-    if (access("/dev/shm", W_OK) == 0) strcpy(p.folder, "/dev/shm/ncmpi-rights.XXXXXX");
+    struct pair p;
+    snprintf(p.folder, sizeof p.folder, "%s/ncmpi-rights.XXXXXX", unit_directory());
     assert_non_null(mkdtemp(p.folder));
     p.model = new_file(&p, "model", 0600);
     assert_int_equal(0, fchmod(p.model, mode));

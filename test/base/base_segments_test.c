@@ -1,11 +1,5 @@
 /* Compares lists of segments with a naive model, for random lists and extreme offsets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
+#include "unit.h"
 
 #include "base_error.h"
 #include "base_segments.h"

@@ -1,13 +1,6 @@
 /* Compares base_sort_keys with qsort, for keys of every width. The sort must be
  * stable. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "base_sort.h"
 

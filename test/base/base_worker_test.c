@@ -1,14 +1,10 @@
 /* Tests worker threads. No wake-up may be lost, and all threads must end. */
 #define _GNU_SOURCE
 #include "base_worker.h"
+#include "unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "base_mem.h"
 #include "no_threads.h"

@@ -2,17 +2,9 @@
  * reader must either reject a log or return exactly what was logged. It must reject a log
  * in which a relevant byte is damaged. The test maps the log's files, so that the reader
  * sees changes immediately. BURST_FLIPS=N makes it try N faults. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_sum.h"

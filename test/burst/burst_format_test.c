@@ -1,16 +1,8 @@
 /* Tests the log formats byte by byte: PnetCDF's logs against the published grammar, and
  * this library's logs against doc/formats.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"

@@ -1,15 +1,7 @@
 /* Tests creating, replacing, deleting and renaming attributes in short and long lists,
  * and that no memory leaks. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 static struct cdf_header h;

@@ -1,15 +1,8 @@
 /* Tests the comparison of headers. Each kind of difference must have its own code, and
  * the message must name the objects that differ. */
-#include <stdio.h>
+#include "unit.h"
 
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct cdf_header mine, theirs;
 

@@ -1,14 +1,7 @@
 /* Decodes headers that are composed byte by byte. Some of them are valid. The others must
  * be refused with a specific code and reason. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 #include "base_mem.h"
 

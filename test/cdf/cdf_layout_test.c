@@ -1,14 +1,7 @@
 /* Tests the file layout: where variables are placed in new files and after a
  * redefinition. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 #include "base_mem.h"
 

@@ -1,15 +1,7 @@
 /* Makes allocations fail, one per run. Functions must return NC_ENOMEM and leak
  * nothing. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 #include "short_memory.h"
 

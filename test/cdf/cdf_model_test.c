@@ -1,15 +1,7 @@
 /* Tests definitions in memory: names, dimensions, variables, fill values, and
  * copies of headers. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 #include "base_mem.h"
 

@@ -1,12 +1,6 @@
 /* Tests moving data from one layout to another, on a file that is simulated in memory. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 enum { HEADER = 0xfe, FILLED = 0xfd };
 

@@ -1,14 +1,7 @@
 /* Encodes random datasets and decodes the results, which may be complete, truncated or
  * damaged. */
 #include "cdf_random.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 static const int formats[] = {1, 2, 5};

@@ -3,15 +3,7 @@
  * the error code and message, which includes the line and column. A teardown function
  * checks for memory leaks. */
 #include "cdl_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 #include "base_mem.h"
 

@@ -1,15 +1,7 @@
 /* Unit test for the CDL parser: running out of memory. Makes every allocation fail in
  * turn. The parser must return NC_ENOMEM and free all of its memory. */
 #include "cdl_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 #include "short_memory.h"
 

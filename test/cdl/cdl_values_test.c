@@ -2,14 +2,7 @@
  * compares either the attribute's type, number of values and big-endian bytes, or the
  * error. A teardown function checks for memory leaks. */
 #include "cdl_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_error.h"
 #include "base_mem.h"
 

@@ -1,15 +1,10 @@
 /* Tests quantization. Compares some values with results of netCDF-C 4.9.0. For all
  * others, checks properties with arithmetic instead of bit operations.
  * test/api/quantize_netcdf.c compares more values with netCDF-C. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
+
 #include <fenv.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "conv_model.h"
 #include "conv_quantize.h"

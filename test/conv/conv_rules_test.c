@@ -1,16 +1,11 @@
 /* Tests conversion rules with examples, for cases in which a model would only repeat the
  * library's code. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
+
 #include <fenv.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "conv.h"
 #include "conv_model.h"

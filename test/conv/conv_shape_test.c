@@ -1,12 +1,6 @@
 /* Tests lengths near the sizes of vectors and blocks, all alignments, and an out-of-range
  * element at every position. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "conv_loops.h"
 #include "conv_model.h"

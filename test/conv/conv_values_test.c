@@ -1,12 +1,5 @@
 /* Compares the conversions between all pairs of types with the model, value by value. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "conv_loops.h"
 #include "conv_model.h"

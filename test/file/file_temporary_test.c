@@ -1,19 +1,10 @@
 /* Tests files that have a temporary name until they are complete: a new one replaces a
  * file that a killed process has left, but never one that another process is writing, nor
  * a file that has taken the name since. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_lock.h"
@@ -117,8 +108,7 @@ static void a_file_that_has_taken_the_name_is_not_renamed(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "%s/ncmpi-temporary.XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/ncmpi-temporary.XXXXXX", unit_directory());
     if (mkdtemp(folder) == NULL) return -1;
     for (int i = 0; i < 3; i++)
         snprintf(name[i], sizeof name[i], "%s/%d", folder, i);

@@ -1,14 +1,7 @@
 /* Tests the table of hints and the reader of hints files. The rows of the table must be
  * consistent, a Path must match the right datasets, and an error in a file must be
  * reported with its line and column. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base_error.h"
 #include "hints_effect.h"

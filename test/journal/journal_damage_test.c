@@ -5,19 +5,10 @@
  * mark must never be mistaken for the number of records. If any byte of a journal has
  * changed, the journal must either be rejected, or be read with the same contents as
  * before. A rejection must not change the dataset or the journal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base_bytes.h"
 #include "base_error.h"
@@ -699,8 +690,7 @@ static void each_changed_byte_of_a_mark_is_refused(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    const char *shm = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    snprintf(folder, sizeof folder, "%s/ncmpi-journal.XXXXXX", shm);
+    snprintf(folder, sizeof folder, "%s/ncmpi-journal.XXXXXX", unit_directory());
     if (mkdtemp(folder) == NULL) return -1;
     snprintf(paths[0], sizeof paths[0], "%s/a.nc", folder);
     snprintf(paths[1], sizeof paths[1], "%s/a.nc.redef", folder);

@@ -1,13 +1,7 @@
 /* Tests that constructors build regions that contain the right bytes and have the
  * simplest possible form. */
 #include "region_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 
 /* A hyperslab. add_slab enumerates its bytes dimension by dimension, directly from the

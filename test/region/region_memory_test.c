@@ -1,13 +1,7 @@
 /* Makes each allocation fail, one per run. Constructors must return NULL and leak
  * nothing. */
 #include "region_tree.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 #include "short_memory.h"
 

@@ -1,13 +1,8 @@
 /* See region_model.h. */
 #include "region_model.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "splitmix.h"
 

@@ -1,13 +1,7 @@
 /* Tests gathering bytes from a region and scattering bytes to it, in parts of any
  * size. */
 #include "region_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 struct space {
     int64_t low;

@@ -1,13 +1,7 @@
 /* Tests seeking. A cursor must reach every byte from any position, and continue from
  * there just like a cursor that has walked to that byte. */
 #include "region_model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base_mem.h"
 #include "region_tree.h"
 

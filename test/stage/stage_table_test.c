@@ -2,15 +2,10 @@
  * notice if the block is evicted while it reads, and blocks of an earlier version of the
  * file must not be found. */
 #include "stage_table.h"
+#include "unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { BLOCKS = 20, FEW = 3 };
 

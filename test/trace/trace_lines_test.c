@@ -2,20 +2,12 @@
  * and their parts are combined and their times divided, the extremes of numbers and
  * names, and which lines are lost if the file cannot be written. Also tests how counters
  * are combined. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base_mem.h"
 #include "trace_impl.h"
@@ -409,15 +401,16 @@ static void counters_are_added_or_the_largest_taken(void **state)
     new_trace();
     for (int n = 0, old = 0; n < 40; old = n, n += 1 + n / 3) {
         assert_int_equal(NC_NOERR, trace_stats_grow(&ds, old, n));
-        assert_int_equal(n, ds.nframed);
+        assert_int_equal(n, ds.frames.n);
         for (int i = old; i < n; i++) {
-            assert_true(ds.framed[i].values == 0 && ds.framed[i].frames == 0);
-            ds.framed[i] = (struct trace_framed){i + 1, i + 2, i + 3};
+            assert_true(ds.frames.vars[i].values == 0 && ds.frames.vars[i].frames == 0);
+            ds.frames.vars[i] = (struct trace_framed){i + 1, i + 2, i + 3};
         }
         for (int i = 0; i < n; i++)
-            assert_true(ds.framed[i].values == i + 1 && ds.framed[i].time == i + 3);
+            assert_true(ds.frames.vars[i].values == i + 1 &&
+                        ds.frames.vars[i].time == i + 3);
     }
-    base_free(ds.framed);
+    base_free(ds.frames.vars);
     close(t.fd);
 }
 

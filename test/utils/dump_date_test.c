@@ -1,14 +1,9 @@
 /* Tests the calendars, the parser for time units, and the conversion of values to
  * dates. */
 #include "dump_date.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { CALENDARS = DUMP_360_DAY + 1 };
 

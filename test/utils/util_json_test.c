@@ -1,14 +1,9 @@
 /* Tests the JSON writer: nesting, escape sequences, bytes that are not UTF-8, and numbers
  * that JSON cannot represent. */
 #include "util_json.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static struct util_out out;
 static struct util_json json;

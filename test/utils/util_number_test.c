@@ -1,15 +1,9 @@
 /* Compares the conversion of numbers to text with printf's, for random and special values
  * and for every number of digits. */
 #include "util_number.h"
+#include "unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "splitmix.h"
 

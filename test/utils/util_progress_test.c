@@ -3,18 +3,10 @@
  * before any other output. The test replaces the clock. */
 #define _GNU_SOURCE
 #include "util_progress.h"
+#include "unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "util_message.h"
 

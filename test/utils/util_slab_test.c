@@ -2,14 +2,7 @@
  * stride must select what Python's slices select, which is checked for every small slice.
  * Invalid texts and ranges outside the dimension must be rejected. */
 #include "util_slab.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static void good(const char *text, const char *name, int64_t length, int64_t start,
                  int64_t count, int64_t stride)
