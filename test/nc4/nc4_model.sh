@@ -152,7 +152,7 @@ dimension y  ('y ' ends with a space)
 variable k (a dimension that was omitted)
 dimension second (a second link to it)
 variable -v ('-v' does not start
-attribute :/b ('/b' 
+attribute :/b ('/b'
 attributes of w (one has a name that is too long)
 X
     [ $bad = 0 ]
