@@ -39,14 +39,14 @@ def run(*command, **options):
 class Mutant:
     def __init__(self, path, row):
         self.path, self.module = path, path.split('/')[2]
-        self.line, self.operator, self.before, self.after = row
+        self.line, self.place, self.operator, self.before, self.after = row
         self.verdict, self.by, self.number = '', '', 0
 
     def key(self):
-        return self.path, self.operator, self.before, self.after
+        return self.path, self.place, self.operator, self.before, self.after
 
     def __str__(self):
-        return f'{self.path}:{self.line}: {self.operator}: {self.before[:150]} -> {self.after[:150]}'
+        return f'{self.path}:{self.line}: {self.place}: {self.operator}: {self.before[:150]} -> {self.after[:150]}'
 
 
 class Build:
@@ -158,7 +158,7 @@ def instrument(build, modules, chosen_of):
         sources = list(pool.map(
             lambda p: mutate_source.instrument(os.path.join(build.root, 'read', p), flags, 'gcc', header, builtin),
             paths))
-    mutants, first = [Mutant('src/lib/none', (0, '', '', ''))], []  # 0 selects no mutant
+    mutants, first = [Mutant('src/lib/none', (0, '', '', '', ''))], []  # 0 selects no mutant
     for path, source in zip(paths, sources):
         first.append(len(mutants))
         mutants += [Mutant(path, row) for row in source.mutants]
@@ -269,6 +269,10 @@ def main():
     equivalent = read_equivalent()
 
     def choose(mutants):
+        known = {m.key() for m in mutants}
+        for key in equivalent:
+            if key not in known and key[0].split('/')[2] in options.modules.split(','):
+                print('equivalent.tsv: no such mutant: ' + ': '.join(key))
         if options.sample is None or options.sample >= len(mutants):
             return mutants
         return sorted(random.Random(seed).sample(mutants, options.sample), key=lambda m: m.number)

@@ -6,7 +6,12 @@ original text remains, and `mutant(N)` chooses between both at run time. For exa
 
     ({ __auto_type l7 = (a); __auto_type r7 = (b); mutant(7) ? l7 <= r7 : l7 < r7; })
 
-Nothing is inserted that contains a line break, so line numbers remain valid."""
+Line breaks are neither inserted nor removed, so line numbers remain valid.
+
+Changes that cannot matter are not made: the order of the arguments of a minimum or maximum, `<=` for
+`<` where both choose between equal numbers, and the arguments of functions that only store the text
+of an error."""
+import collections
 import re
 import subprocess
 
@@ -19,6 +24,8 @@ POINTERS = (TypeKind.POINTER, TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY)
 INTEGERS = (TypeKind.BOOL, TypeKind.INT, TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG,
             TypeKind.LONGLONG, TypeKind.ULONGLONG, TypeKind.UCHAR, TypeKind.SCHAR, TypeKind.CHAR_S,
             TypeKind.USHORT, TypeKind.SHORT, TypeKind.ENUM)
+SYMMETRIC = ('larger', 'smaller', 'least', 'most', 'base_gcd', 'common_divisor')
+ERROR_TEXTS = ('base_error_set', 'base_error_system', 'base_mpi_error')
 CONSTANT = (K.CASE_STMT, K.ENUM_DECL, K.FIELD_DECL, K.STRUCT_DECL, K.UNION_DECL, K.TYPEDEF_DECL,
             K.CXX_UNARY_EXPR, K.STATIC_ASSERT, K.INIT_LIST_EXPR)
 
@@ -32,10 +39,12 @@ class Source:
             self.text = f.read()
         self.flags = flags + ['-I' + builtin]
         self.macros = []
-        self.mutants = []  # (line, operator, before, after)
+        self.mutants = []  # (line, place, operator, before, after)
+        self.function, self.seen = '', collections.Counter()
         self.edits = []    # (offset, order, length, text); `order` nests edits at the same offset
         self.depth = 0
         self.bad_lines = set()
+        self.unchanged = set()  # (start, end) of expressions that are not changed
 
     def slice(self, start, end):
         return self.text[start:end].decode()
@@ -47,8 +56,19 @@ class Source:
         line, last = (self.text.count(b'\n', 0, at.offset) + 1 for at in (cursor.extent.start, cursor.extent.end))
         if self.bad_lines.intersection(range(line, last + 1)):
             return None
-        self.mutants.append((line, operator, ' '.join(before.split()), ' '.join(after.split())))
+        change = operator, ' '.join(before.split()), ' '.join(after.split())
+        self.seen[self.function, change] += 1
+        same = self.seen[self.function, change]
+        place = self.function if same == 1 else f'{self.function}#{same}'
+        self.mutants.append((line, place, *change))
         return len(self.mutants) - 1
+
+    @staticmethod
+    def extent(c):
+        return c.extent.start.offset, c.extent.end.offset
+
+    def text_of(self, c):
+        return ' '.join(self.slice(*self.extent(c)).split())
 
     def around(self, start, end, before, after):
         self.depth += 1
@@ -56,7 +76,7 @@ class Source:
         self.edits.append((end, -self.depth, 0, after))
 
     def instead(self, start, end, text):
-        self.edits.append((start, 0, end - start, text))
+        self.edits.append((start, 0, end - start, text + '\n' * self.text.count(b'\n', start, end)))
 
     def result(self, first):
         """Returns the instrumented text. The first mutant has the number `first`."""
@@ -73,6 +93,7 @@ class Source:
         unit = Index.create().parse(self.path, self.flags,
                                     options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
         self.mutants, self.edits, self.depth, self.macros = [], [], 0, []
+        self.unchanged, self.seen = set(), collections.Counter()
         functions = []
         for c in unit.cursor.get_children():
             if c.location.file is None or c.location.file.name != self.path:
@@ -83,6 +104,7 @@ class Source:
                 functions.append(c)
         for f in functions:
             returns = f.result_type.get_canonical().kind
+            self.function = f.spelling
             for c in f.get_children():
                 if c.kind == K.COMPOUND_STMT:
                     self.statements(c, returns)
@@ -109,6 +131,7 @@ class Source:
                             self.visit(e, returns)
             return
         outside = not self.in_macro(c)
+        self.find_unchanged(c)
         if outside:
             {K.BINARY_OPERATOR: self.binary, K.COMPOUND_ASSIGNMENT_OPERATOR: self.compound,
              K.INTEGER_LITERAL: self.literal, K.CALL_EXPR: self.call, K.IF_STMT: self.condition,
@@ -138,6 +161,32 @@ class Source:
 
     # ---- mutants ----
 
+    def find_unchanged(self, c):
+        """Finds expressions that must not be changed because that does not matter or is not valid."""
+        children = list(c.get_children())
+        if c.kind in (K.IF_STMT, K.CONDITIONAL_OPERATOR) and self.chooses_between_equals(children):
+            self.unchanged.add(self.extent(children[0]))
+        if c.kind == K.ARRAY_SUBSCRIPT_EXPR:
+            base, index = children
+            while base.kind == K.UNEXPOSED_EXPR:
+                base = list(base.get_children())[0]
+            size, text = base.type.get_canonical().get_array_size(), self.text_of(index)
+            if size > 0 and text.isdigit() and int(text) + 1 >= size:  # the compiler rejects the next one
+                self.unchanged.add(self.extent(index))
+
+    def chooses_between_equals(self, children):
+        """Returns whether these are the parts of `a < b ? a : b`, or of `if (a < b) b = a`."""
+        cond, chosen = children[0], children[1:]
+        if chosen[0].kind == K.COMPOUND_STMT:
+            chosen += list(chosen.pop(0).get_children())
+        if cond.kind != K.BINARY_OPERATOR or self.in_macro(cond):
+            return False
+        a, b, op = self.operands(cond)
+        if len(chosen) == 1 and chosen[0].kind == K.BINARY_OPERATOR and self.operands(chosen[0])[2] == '=':
+            chosen = list(chosen[0].get_children())
+        return op in ('<', '<=', '>', '>=') and a.type.get_canonical().kind in INTEGERS and \
+            len(chosen) == 2 and {self.text_of(x) for x in chosen} == {self.text_of(a), self.text_of(b)}
+
     def statement_end(self, c):
         """Returns the offset after a statement's semicolon; None if there is none."""
         end = c.extent.end.offset
@@ -151,6 +200,8 @@ class Source:
         kinds = (K.CALL_EXPR, K.BINARY_OPERATOR, K.COMPOUND_ASSIGNMENT_OPERATOR, K.UNARY_OPERATOR)
         start, end = c.extent.start.offset, c.extent.end.offset
         whole = any((a, b) == (start, end) for a, b in self.macros)
+        if self.text_of(inner).startswith('va_end('):
+            return False
         return inner.kind in kinds and self.statement_end(c) is not None and (whole or not self.in_macro(c))
 
     def delete(self, c):
@@ -194,6 +245,8 @@ class Source:
             self.instead(*middle, '); l@%d@ == %smutant(@%d@) ? l@%d@ : !!(' %
                          (n, '' if op == '&&' else '!', n, n))
             return
+        if op in OPERATORS and self.extent(c) in self.unchanged:
+            return
         if op not in OPERATORS or (any(pointers) and op not in RELATIONS + ('+',)) or (op == '+' and pointers[1]):
             return
         if pointers[0] and op in ('<', '<=', '>', '>='):
@@ -218,7 +271,7 @@ class Source:
 
     def literal(self, c):
         start, end = c.extent.start.offset, c.extent.end.offset
-        if not re.fullmatch(r'[0-9][0-9a-fA-FxX]*', self.slice(start, end)):
+        if not re.fullmatch(r'[0-9][0-9a-fA-FxX]*', self.slice(start, end)) or (start, end) in self.unchanged:
             return
         n = self.number(c, 'constant', self.slice(start, end), '+ 1')
         if n is not None:
@@ -244,6 +297,8 @@ class Source:
 
     def call(self, c):
         arguments = list(c.get_arguments())
+        if c.spelling in ERROR_TEXTS or (len(arguments) == 2 and c.spelling in SYMMETRIC):
+            return
         for a, b in zip(arguments, arguments[1:]):
             texts = [self.slice(x.extent.start.offset, x.extent.end.offset) for x in (a, b)]
             kinds = [x.type.get_canonical() for x in (a, b)]
