@@ -281,6 +281,7 @@ static void run_case(const struct check_test *test)
 {
     char *notes;
     char mode[32] = "";
+    MPI_Offset leaked = 0;
     const char *but = getenv("NCMPI_TEST_BUT");
     int number = ++state.number;
     state.length = 0;
@@ -297,6 +298,8 @@ static void run_case(const struct check_test *test)
     else
         test->run();
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* hints may have deferred closes */
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&leaked));
+    CHECK_EQ(0, leaked);
     bool failed = gather_failures(&notes);
     leave_directory(failed);
     if (test->flags & CHECK_MODES)
