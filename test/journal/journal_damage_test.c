@@ -92,6 +92,17 @@ int __wrap_base_write_at(int fd, int64_t at, const void *bytes, int64_t n,
     return most == n ? err : base_error_set(NC_EWRITE, "%s", path);
 }
 
+/* Number of the read that fails. */
+static int64_t failing_read = -1;
+
+int __real_base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
+int __wrap_base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
+int __wrap_base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
+{
+    if (failing_read-- == 0) return base_error_set(NC_EREAD, "%s", path);
+    return __real_base_read_at(fd, at, bytes, n, path);
+}
+
 int __real_base_resize(int fd, int64_t size, const char *path);
 int __wrap_base_resize(int fd, int64_t size, const char *path);
 int __wrap_base_resize(int fd, int64_t size, const char *path)
@@ -275,6 +286,16 @@ static int finish(struct journal *j)
     return err;
 }
 
+static int clear(void)
+{
+    struct journal j;
+    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+    int err = journal_clear(&j);
+    journal_free(&j);
+    return err;
+}
+
 /* Checks that readers detect the torn mark, that cleaning up does not change either file,
  * and that finishing the redefinition writes header `h`. */
 static void assert_finished(const unsigned char *head, const struct cdf_header *h)
@@ -288,10 +309,10 @@ static void assert_finished(const unsigned char *head, const struct cdf_header *
     assert_true(is_torn || head[0] == 'R');
     journal_tidy(-1, paths[0]);
     assert_unchanged(&torn);
+    assert_int_equal(NC_EFILE, clear());
+    assert_unchanged(&torn);
     assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
     assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
-    assert_int_equal(NC_EFILE, journal_clear(&j));
-    assert_unchanged(&torn);
     j.guard = j.file;
     assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
     assert_int_not_equal(JOURNAL_NONE, j.state.phase);
@@ -408,6 +429,33 @@ static void each_interrupted_move_can_be_finished(void **state)
                 (void)interrupt(&m, least, fails, ends, random() % 25);
         end_dataset();
     }
+}
+
+/* A process that forces a take-over must not continue with a state that it could not
+ * read. */
+static void a_failed_take_over_is_reported(void **state)
+{
+    static struct image left;
+    bool taken = false;
+    (void)state;
+    make_dataset(5);
+    start_redefinition(0, &(struct journal_state){.phase = JOURNAL_COMMITTING});
+    take_image(&left);
+    for (int64_t fails = 0; !taken && fails < 50; fails++) {
+        struct journal j;
+        put_image(&left);
+        assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
+        assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
+        failing_read = fails;
+        int err = journal_take_over(&j);
+        taken = failing_read >= 0;
+        failing_read = -1;
+        assert_true(err != NC_NOERR || j.state.phase == JOURNAL_COMMITTING);
+        assert_true(err == NC_NOERR || !taken);
+        journal_free(&j);
+    }
+    assert_true(taken);
+    end_dataset();
 }
 
 /* ---- torn marks ---- */
@@ -544,7 +592,7 @@ static void records_appended_beside_a_journal_are_accepted(void **state)
         assert_unchanged(&left);
     }
     put_records(&left, seed_records, left.size[0]);
-    journal_tidy(-1, paths[0]);
+    assert_int_equal(NC_NOERR, clear());
     assert_int_equal(1, count_files());
     end_dataset();
 }
@@ -708,6 +756,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_interrupted_move_can_be_finished),
+        cmocka_unit_test(a_failed_take_over_is_reported),
         cmocka_unit_test(each_torn_mark_is_finished),
         cmocka_unit_test(each_torn_header_is_finished),
         cmocka_unit_test(each_torn_name_is_finished),
