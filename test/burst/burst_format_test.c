@@ -407,7 +407,9 @@ static void a_log_in_use_is_not_read(void **state)
     start_log(&l, "busy", 1, NULL);
     assert_int_not_equal(
         NC_NOERR, burst_reader_open(path_of("busy.meta"), BURST_READ_LOCK, &r, &busy));
-    assert_true(busy);
+    assert_int_equal(BURST_WRITTEN, busy);
+    assert_non_null(
+        strstr(base_error_detail(NC_EFILE), "busy.meta is being written by process"));
     burst_log_end(&l, true);
 }
 

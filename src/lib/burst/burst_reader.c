@@ -27,10 +27,11 @@ struct burst_reader {
     struct burst_slot *slots; /* commit records; generation is -1 if invalid. In version 0
                                * only the streams' ranks and counts */
     struct burst_note *notes; /* notes of the same processes; serial is 0 if invalid */
-    bool *open;        /* only one copy of the record is valid, so it may be old and
-                        * uncounted entries may follow */
-    int64_t *seen;     /* number of entries found for each slot */
-    int64_t at, nread; /* offset of the next entry; number of entries read */
+    bool *open;    /* only one copy of the record is valid, so it may be old and
+                    * uncounted entries may follow */
+    int64_t *seen; /* number of entries found for each slot */
+    int64_t at;    /* offset of the next entry */
+    int64_t nread; /* number of entries read from a stream (version 0) */
     struct burst_stream *streams; /* for version 0, its header.nslots streams, which are
                                    * read one after another */
     int64_t stream;               /* index of the stream that `at` and `nread` refer to */
@@ -279,7 +280,6 @@ void burst_reader_rewind(struct burst_reader *r)
         return;
     }
     r->at = r->header.entry_begin;
-    r->nread = 0;
     memset(r->seen, 0, (size_t)r->header.nslots * sizeof *r->seen);
 }
 
@@ -356,7 +356,6 @@ static int next_of_version_1(struct burst_reader *r, bool all, struct burst_entr
         if (i >= 0 && burst_decode_entry(e, r->meta + r->at, r->meta_size - (size_t)r->at,
                                          h->token, r->slots[i].generation, r->at)) {
             r->at += e->size;
-            r->nread++;
             if (++r->seen[i] > r->slots[i].drained || all) return NC_NOERR;
         } else { /* the rest of the chunk is unused */
             r->at = h->entry_begin + ((r->at - h->entry_begin) / h->chunk + 1) * h->chunk;
