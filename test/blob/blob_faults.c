@@ -113,6 +113,20 @@ static void put_late(bool *told)
     *told = all != 0;
 }
 
+/* The page must describe the new header before it is written, even if both have the same
+ * size. */
+static void a_changed_header_can_be_read_before_the_close(void)
+{
+    int other, id = -1;
+    filled();
+    CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, late, "tale"));
+    other = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(other, "tale", &id));
+    CHECK_EQ(late, id);
+    close_dataset(other);
+    close_and_look(false);
+}
+
 /* Makes writes fail while a variable is put for the first time, which also defines it in
  * the subfiles. */
 static void a_device_goes(const char *file)
@@ -229,6 +243,8 @@ static void entries_are_found_or_the_put_fails(void)
 
 static const struct check_test tests[] = {
     {"a redefinition that cannot read loses nothing", a_redefinition_that_cannot_read, 0},
+    {"a changed header can be read before the close",
+     a_changed_header_can_be_read_before_the_close, 0},
     {"a first put loses nothing when the master's device fails",
      a_first_put_loses_nothing_when_the_masters_device_fails, 0},
     {"a first put loses nothing when a subfile's device fails",

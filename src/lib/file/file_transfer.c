@@ -386,8 +386,7 @@ int file_resize_all(struct file *f, int64_t size)
         if (err == NC_NOERR) err = resize(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
-    bool mine = f->ds->rank == 0 && err == NC_NOERR;
-    if (mine || size < file_known_end(f)) file_set_end(f, size);
+    if (err == NC_NOERR) file_set_end(f, size);
     return err;
 }
 
