@@ -430,6 +430,70 @@ static void buffers(void)
     try_steps(steps, 1);
 }
 
+/* ---- statuses ---- */
+
+static const char *stack; /* drivers that the dataset passes through */
+static bool independent;  /* whether the puts are independent */
+
+static void created_through_stack(void)
+{
+    int err, values[N] = {0};
+    MPI_Offset start = (MPI_Offset)N * check.rank, count = N;
+    ncid = create_through(MPI_COMM_WORLD, "a.nc", stack, &err);
+    CHECK_NC(NC_NOERR, err);
+    x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, fixed, &start, &count, values));
+    if (independent) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+}
+
+/* Waits for several puts. If a put's status is NC_NOERR, its value must be readable, even
+ * if the wait returned an error. */
+static int posts_with_statuses(void)
+{
+    enum { POSTS = 3 };
+    int values[POSTS], back[POSTS] = {0}, posted[POSTS], posts[POSTS];
+    int status[POSTS], first = NC_NOERR;
+    for (int i = 0; i < POSTS; i++) {
+        MPI_Offset at = (MPI_Offset)N * check.rank + i;
+        values[i] = 0x01020304 * (i + 1);
+        status[i] = NC_NOERR;
+        posted[i] = ncmpi_iput_var1_int(ncid, fixed, &at, &values[i], &posts[i]);
+        if (posted[i] != NC_NOERR) posts[i] = NC_REQ_NULL;
+        if (first == NC_NOERR) first = posted[i];
+    }
+    int waited = independent ? ncmpi_wait(ncid, POSTS, posts, status)
+                             : ncmpi_wait_all(ncid, POSTS, posts, status);
+    shortage_hold(true);
+    if (independent) { /* may be the first call that reports another process's error */
+        int ended = ncmpi_end_indep_data(ncid);
+        CHECK(ended == NC_NOERR || ended == NC_ENOMEM);
+    }
+    MPI_Offset start = (MPI_Offset)N * check.rank, count = POSTS;
+    int got = ncmpi_get_vara_int_all(ncid, fixed, &start, &count, back);
+    shortage_hold(false);
+    for (int i = 0; i < POSTS && got == NC_NOERR; i++)
+        if (posted[i] == NC_NOERR && status[i] == NC_NOERR) CHECK_EQ(values[i], back[i]);
+    return first != NC_NOERR ? first : waited;
+}
+
+static void statuses(void)
+{
+    static const char *const stacks[] = {
+        "", "nc_transfer=node;nc_node_share_size=300", "nc_blob=enable;nc_num_subfiles=2",
+        "nc_burst_buf=enable;nc_burst_buf_dirname=%s;nc_burst_buf_log_at=post;"
+        "e10_cache=coherent"};
+    for (int i = 0; i < 8; i++) {
+        const struct step s = {stacks[i / 2], created_through_stack, posts_with_statuses,
+                               close_all};
+        stack = s.name;
+        independent = i % 2 != 0;
+        failing = check.rank == i / 2 % check.nprocs;
+        try_step(&s);
+    }
+}
+
 /* Cancels requests that are far apart in the queue. Either all of them must be cancelled,
  * or none. */
 static int ids[200];
@@ -478,6 +542,7 @@ static const struct check_test tests[] = {
     {"a lack of memory is an error: every way to access data", every_family, 0},
     {"a lack of memory is an error: buffered requests", buffers, 0},
     {"a lack of memory is an error: cancelled requests", cancelled, 0},
+    {"a put whose status is NC_NOERR is complete", statuses, 0},
     {NULL, NULL, 0},
 };
 
