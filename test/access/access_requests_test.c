@@ -14,16 +14,19 @@ enum { REQUESTS = 9, MOST = 6000, DIMS = 3, RECORDS = 5, MARK = 1 << ACCESS_COAR
 /* A request, and the model of it: the offset of each element in the file and in memory,
  * and the values. */
 struct scene_request {
-    union {
-        struct access_request r;
-        unsigned char bytes[sizeof(struct access_request) + 10 * sizeof(int64_t)];
-    } u;
+    _Alignas(struct access_request) unsigned char request[sizeof(struct access_request) +
+                                                          10 * sizeof(int64_t)];
     int64_t n, at[MOST], pos[MOST];
     uint64_t value[MOST]; /* values of the variable's type */
     int memory;           /* enum plan_memory */
     struct region *raw, *mem;
     unsigned char buf[16 * MOST];
 };
+
+static struct access_request *request_of(struct scene_request *q)
+{
+    return (struct access_request *)q->request;
+}
 
 static const enum conv_type conv_types[] = {
     CONV_TEXT, CONV_SCHAR,    CONV_UCHAR, CONV_SHORT,  CONV_USHORT,   CONV_INT,
@@ -78,7 +81,7 @@ static int64_t element_offset(const struct cdf_var *v, const int64_t *index)
 
 static void draw_slab(struct scene_request *q, const struct cdf_var *v)
 {
-    struct access_request *r = &q->u.r;
+    struct access_request *r = request_of(q);
     int64_t *start = r->slab + r->mapped, index[DIMS];
     int n = v->ndims;
     r->strided = n > 0 && draw(0, 1) == 0;
@@ -119,8 +122,8 @@ static void draw_raw(struct scene_request *q, const struct cdf_var *v)
         e += draw(1, 3);
     }
     q->raw = region_blocks(n, first, length);
-    q->u.r.raw = true;
-    int64_t *slab = q->u.r.slab + q->u.r.mapped;
+    request_of(q)->raw = true;
+    int64_t *slab = request_of(q)->slab + request_of(q)->mapped;
     slab[0] = (int64_t)(intptr_t)q->raw;
     slab[1] = q->n;
     slab[2] = record;
@@ -134,7 +137,7 @@ static void draw_memory(struct scene_request *q)
         q->pos[i] = i * size;
         length[i] = size;
     }
-    if (!q->u.r.mapped) return;
+    if (!request_of(q)->mapped) return;
     for (int64_t i = q->n - 1; i > 0; i--) {
         int64_t k = draw(0, i), other = q->pos[k];
         q->pos[k] = q->pos[i];
@@ -143,7 +146,7 @@ static void draw_memory(struct scene_request *q)
     for (int64_t i = 0; i < q->n; i++)
         q->pos[i] = 1 + q->pos[i] * 3 / 2; /* not aligned; with gaps */
     q->mem = region_blocks(q->n, q->pos, length);
-    access_set_mem(&q->u.r, q->mem);
+    access_set_mem(request_of(q), q->mem);
 }
 
 static void draw_request(struct scene_request *q)
@@ -151,12 +154,12 @@ static void draw_request(struct scene_request *q)
     int varid = (int)draw(0, h.nvars - 1);
     const struct cdf_var *v = &h.vars[varid];
     memset(q, 0, sizeof *q);
-    q->u.r =
+    *request_of(q) =
         (struct access_request){.buf = q->buf, .varid = varid, .mapped = draw(0, 1) == 0};
     q->memory = plan_memory_of(v->type);
     if (v->type != NC_CHAR && draw(0, 2) == 0)
         q->memory = (int)draw(MEMORY_SCHAR, MEMORY_TYPES - 1);
-    q->u.r.type = (unsigned char)conv_types[q->memory];
+    request_of(q)->type = (unsigned char)conv_types[q->memory];
     if (draw(0, 2) == 0)
         draw_raw(q, v);
     else
@@ -171,7 +174,7 @@ static void draw_scene(void)
     nreqs = (int)draw(1, REQUESTS);
     for (int i = 0; i < nreqs; i++) {
         draw_request(&scene[i]);
-        reqs[i] = &scene[i].u.r;
+        reqs[i] = request_of(&scene[i]);
     }
 }
 
@@ -195,7 +198,7 @@ static void fill_buffers(void)
         struct scene_request *q = &scene[i];
         for (int64_t k = 0; k < q->n; k++) {
             uint64_t value;
-            int type = h.vars[q->u.r.varid].type;
+            int type = h.vars[request_of(q)->varid].type;
             assert_true(plan_convert(5, type, q->value[k], q->memory, &value));
             plan_store(q->buf + q->pos[k], q->memory, 0, value);
         }
@@ -205,7 +208,7 @@ static void fill_buffers(void)
 static void put_model(unsigned char *image)
 {
     for (int i = 0; i < nreqs; i++) {
-        int64_t size = cdf_type_size(h.vars[scene[i].u.r.varid].type);
+        int64_t size = cdf_type_size(h.vars[request_of(&scene[i])->varid].type);
         for (int64_t k = 0; k < scene[i].n; k++)
             store_big_endian(image + scene[i].at[k], scene[i].value[k], size);
     }
@@ -256,7 +259,7 @@ static bool needed_range(int64_t low, int64_t high, int64_t *from, int64_t *to)
     for (int i = 0; i < nreqs; i++)
         for (int64_t k = 0; k < scene[i].n; k++) {
             int64_t at = scene[i].at[k];
-            int64_t size = cdf_type_size(h.vars[scene[i].u.r.varid].type);
+            int64_t size = cdf_type_size(h.vars[request_of(&scene[i])->varid].type);
             if (at < low || at >= high) continue;
             if (at < *from) *from = at;
             if (at + size > *to) *to = at + size;
@@ -362,7 +365,7 @@ static void gets_change_only_their_memory(void **state)
                 struct scene_request *q = &scene[i];
                 int64_t size = (int64_t)plan_memory_size(q->memory);
                 for (int64_t k = 0; k < q->n; k++) {
-                    int type = h.vars[q->u.r.varid].type;
+                    int type = h.vars[request_of(q)->varid].type;
                     uint64_t value = 0, want;
                     for (int64_t b = 0; b < cdf_type_size(type); b++)
                         value = value << 8 | image[q->at[k] + b];
@@ -391,8 +394,8 @@ static void puts_are_converted_to_the_own_type_in_memory(void **state)
         nreqs = 1;
         draw_request(q);
         fill_buffers();
-        int type = h.vars[q->u.r.varid].type, own = plan_memory_of(type);
-        assert_int_equal(NC_NOERR, access_values_begin(&v, &h, &q->u.r, true));
+        int type = h.vars[request_of(q)->varid].type, own = plan_memory_of(type);
+        assert_int_equal(NC_NOERR, access_values_begin(&v, &h, request_of(q), true));
         for (int64_t at = 0, n; at < q->n; at += n) {
             n = draw(1, q->n - at);
             access_values_convert(&v, type, got + at * v.xsize, n);
@@ -414,7 +417,7 @@ static void extents_bound_the_elements(void **state)
         struct scene_request *q = &scene[0];
         struct access_extent s;
         draw_request(q);
-        int64_t size = cdf_type_size(h.vars[q->u.r.varid].type), low = INT64_MAX,
+        int64_t size = cdf_type_size(h.vars[request_of(q)->varid].type), low = INT64_MAX,
                 high = 0;
         int64_t runs = 0, bits = 0, records = 0, n = q->n;
         for (int64_t i = 0; i < n; i++) {
@@ -425,10 +428,11 @@ static void extents_bound_the_elements(void **state)
             if (at != end) bits |= at | (i > 0 ? end : 0);
         }
         bits |= high;
-        if (n > 0 && h.vars[q->u.r.varid].is_record)
-            records = (q->at[n - 1] - h.vars[q->u.r.varid].begin) / h.record_size + 1;
-        assert_int_equal(records, access_records(&h, &q->u.r));
-        assert_int_equal(n > 0, access_extent(&h, &q->u.r, &s));
+        if (n > 0 && h.vars[request_of(q)->varid].is_record)
+            records =
+                (q->at[n - 1] - h.vars[request_of(q)->varid].begin) / h.record_size + 1;
+        assert_int_equal(records, access_records(&h, request_of(q)));
+        assert_int_equal(n > 0, access_extent(&h, request_of(q), &s));
         if (n > 0) {
             int shift = __builtin_ctzll((uint64_t)bits);
             assert_int_equal(low, s.low);
@@ -436,7 +440,7 @@ static void extents_bound_the_elements(void **state)
             assert_int_equal(n * size, s.bytes);
             assert_true(s.pieces >= runs && s.ascending);
             if (shift > ACCESS_COARSE) shift = ACCESS_COARSE;
-            assert_true(q->u.r.raw ? s.shift <= shift : s.shift == shift);
+            assert_true(request_of(q)->raw ? s.shift <= shift : s.shift == shift);
         }
         nreqs = 1;
         end_scene();
@@ -452,8 +456,8 @@ static void runs_list_the_bytes_in_order(void **state)
         struct access_runs x;
         struct region_strip s;
         draw_request(q);
-        int64_t size = cdf_type_size(h.vars[q->u.r.varid].type), at, peek;
-        assert_int_equal(NC_NOERR, access_runs_begin(&x, &h, &q->u.r));
+        int64_t size = cdf_type_size(h.vars[request_of(q)->varid].type), at, peek;
+        assert_int_equal(NC_NOERR, access_runs_begin(&x, &h, request_of(q)));
         for (int turn = 0; turn < 5; turn++) {
             int64_t rank = draw(0, q->n) * size, limit = draw(0, image_size), e = 0;
             access_runs_skip_to(&x, rank);
@@ -556,7 +560,7 @@ static void a_value_out_of_range_concerns_only_its_request(void **state)
         fill_buffers();
         int bad = (int)draw(0, nreqs - 1), way = round % 2;
         struct scene_request *q = &scene[bad];
-        int type = h.vars[q->u.r.varid].type;
+        int type = h.vars[request_of(q)->varid].type;
         bool can = q->n > 0 && q->memory == MEMORY_DOUBLE && type != NC_DOUBLE;
         if (can)
             plan_store(q->buf + q->pos[draw(0, q->n - 1)], MEMORY_DOUBLE, 0,

@@ -190,9 +190,9 @@ static void in_CDF_5_other_variables_may_follow_a_huge_one(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     for (int i = 0; i < 3; i++) {
         const signed char value = (signed char)(71 + i);
-        const MPI_Offset *at = i == 0 ? start : &first;
+        const MPI_Offset *place = i == 0 ? start : &first;
         CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, vars[i], &begin[i]));
-        CHECK_NC(NC_NOERR, ncmpi_put_var1_schar_all(ncid, vars[i], at, &value));
+        CHECK_NC(NC_NOERR, ncmpi_put_var1_schar_all(ncid, vars[i], place, &value));
     }
     CHECK_EQ(begin[0] + (5LL << 30), begin[1]);
     CHECK_EQ(begin[1] + 8, begin[2]);

@@ -161,14 +161,13 @@ static const char *add_word(struct buffer *to, const char *message, const char *
     while (is_word_char(*end) || (end == at && *end == '-'))
         end++;
     size_t n = (size_t)(end - at);
-    if (in_path(message, at, end)) {
-        add_text(to, at, n);
-    } else if (strspn(at, "-0123456789") == n && n < 21 && is_index(message, at)) {
+    const bool path = in_path(message, at, end);
+    if (!path && strspn(at, "-0123456789") == n && n < 21 && is_index(message, at)) {
         end = add_index(to, at);
-    } else if (begins_with(at, "NC_")) {
+    } else if (!path && begins_with(at, "NC_")) {
         add_string(to, names->constants);
         add_text(to, at + 3, n - 3);
-    } else if (begins_with(at, "ncmpi_") || begins_with(at, "ncmpix_")) {
+    } else if (!path && (begins_with(at, "ncmpi_") || begins_with(at, "ncmpix_"))) {
         add_function(to, at + 5, n - 5, names);
     } else {
         add_text(to, at, n);
