@@ -118,7 +118,7 @@ static const struct {
      "existing ones do not move", false, "nc_header_align_size=2048", PUT},
     {"nc_header_align_size", "nc_header_align_size=2048;nc_var_align_size=64", PUT,
      "nc_var_align_size takes precedence", true, NULL, 0},
-    {"nc_var_align_size", "nc_var_align_size=2048", READ, "no variables were defined",
+    {"nc_var_align_size", "nc_var_align_size=2048", READ, "no variable was defined",
      false, "nc_var_align_size=2048", PUT},
     {"nc_record_align_size", "nc_record_align_size=2048", PUT, "no record variables",
      false, "nc_record_align_size=2048", PUT | RECORDS},

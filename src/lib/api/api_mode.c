@@ -250,6 +250,15 @@ static struct cdf_padding choose_padding(const struct api_dataset *d,
     return room;
 }
 
+/* Returns whether enddef has chosen the place of a variable. */
+static bool has_placed(const struct cdf_header *h, const struct cdf_header *before)
+{
+    int old = before == NULL ? 0 : before->nvars, i = 0;
+    while (i < old && h->vars[i].begin == before->vars[i].begin)
+        i++;
+    return i < h->nvars;
+}
+
 int api_end_define_all(struct api_dataset *d, const struct cdf_padding *asked)
 {
     const struct cdf_padding room = choose_padding(d, asked);
@@ -264,8 +273,7 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_padding *asked)
 
     trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
     api_quantize_update(d);
-    if (d->ds.header.nvars > (before == NULL ? 0 : before->nvars))
-        d->ds.effects.facts |= HINTS_LAID_OUT;
+    if (has_placed(&d->ds.header, before)) d->ds.effects.facts |= HINTS_LAID_OUT;
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;

@@ -11,8 +11,7 @@ static const char hdf5_layout[] = "HDF5 determines the layout of a netCDF-4 file
                   only_create[] = "an existing dataset keeps its form; set the hint when "
                                   "the dataset is created",
                   only_write[] = "the dataset was opened for reading",
-                  no_layout[] =
-                      "no variables were defined, and existing ones do not move",
+                  no_layout[] = "no variable was defined or had to move",
                   no_subfiles[] =
                       "it requires nc_blob=enable when the dataset is created",
                   no_log[] = "it requires nc_burst_buf=enable or e10_cache=enable",
