@@ -49,25 +49,13 @@ matches() {
     "$@" >"$work/out" 2>"$work/err" && grep -qE -e "$pattern" "$work/out"
 }
 
-# usual TOOL WRONG-USAGE-STATUS: checks what all tools have in common: --help, --version, a manual
-# page that documents every option, and the rejection of unknown options.
+# usual TOOL WRONG-USAGE-STATUS: checks what all tools have in common: --help, --version, and the
+# rejection of unknown options.
 usual() {
-    local tool=$1 wrong=$2 name option
+    local tool=$1 wrong=$2 name
     name=$(basename "$tool")
     check "--help" matches "^Usage: $name " "$tool" --help
     check "--version" matches "^$name \(PnetCDF\) [0-9]" "$tool" --version
     check "an unknown option" status "$wrong" "$tool" --no-such-option
     check "no operand" status "$wrong" "$tool"
-    check "the manual has every option" manual "$tool"
-}
-manual() {
-    local option page="$here/src/utils/$(basename "$1")/$(basename "$1").1"
-    read -r option <"$page"
-    case $option in .so*) page=$here/src/utils/cdfdiff/$(basename "$option") ;; esac
-    "$1" --help | sed -nE 's/^  (-[^ ,]*).*/\1/p' >"$work/options"
-    [ -s "$work/options" ] || return 1
-    while read -r option; do
-        sed 's/\\-/-/g' "$page" | grep -qE -- "(^|[^-a-zA-Z])$option([^a-zA-Z]|\$)" ||
-            { echo "$option"; return 1; }
-    done <"$work/options"
 }

@@ -2,7 +2,8 @@
 # Tests what all tools have in common. The table in doc/tools.md must list every tool, whether it
 # prints JSON, and its exit status after wrong usage. Each tool must have --help with examples,
 # --version and -V. It must also have -h for help, unless that letter has another meaning. No tool
-# may print colours unless its output is a terminal, and the shell must complete every option.
+# may print colours unless its output is a terminal. The manual pages and the shell's completion must
+# have the options that --help lists, and no others.
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 export TERM=xterm
 unset NO_COLOR
@@ -40,25 +41,31 @@ wrong_usage() {
     status "$2" "$1" --no-such-option && ! [ -s "$work/out" ] && [ -s "$work/err" ] &&
         status "$2" "$1" -@ && ! grep -q $'\033' "$work/err"
 }
-manual_statuses() {
+# Reads options, one to a line or separated by blanks, and prints them sorted, without their values.
+sorted() { grep -oE -- '(^| )--?[a-zA-Z0-9][-a-z0-9+]*' | tr -d ' ' | sort -u; }
+# listed TOOL: prints the options that --help lists.
+listed() { "$1" --help | sed -nE 's/^ +(-[^ ,]+)(, (--[^ ]+))?.*/\1 \3/p' | sorted; }
+# section FILE NAME...: prints these sections of a manual page, without font changes.
+section() {
+    awk -v names=" ${*:2} " '/^\.SH/ { on = index(names, " " $2 " ") } on' "$1" |
+        sed -E -e ':a' -e '/\\$/{N;s/\\\n//;ta' -e '}' -e 's/\\f[A-Z]//g; s/\\-/-/g; s/\\ / /g; s/"//g'
+}
+# The manual page must have a paragraph for each option, and the same synopsis as --help.
+manual() {
     local page=$here/src/utils/$1/$1.1
     grep -q '^\.so' "$page" && page=$here/src/utils/cdfdiff/cdfdiff.1
-    grep -q '^\.SH EXIT STATUS$' "$page" && grep -q '^\.SH EXAMPLE' "$page"
+    grep -q '^\.SH EXIT STATUS$' "$page" && grep -q '^\.SH EXAMPLE' "$page" || return
+    section "$page" DESCRIPTION OPTIONS | sed -nE '/^\.TP/{n;s/^\.[A-Z]+ //;s/,/ /g;p}' | sorted >"$work/manual"
+    listed "$2" | diff - "$work/manual" || return
+    section "$page" SYNOPSIS | awk '/^\.B.* --help$/ { exit } !/mpiexec/' | tr '[],|' ' ' | sorted >"$work/manual"
+    "$2" --help | sed -n '1p' | tr '[],|' ' ' | sorted | diff - "$work/manual"
 }
-# complete_of TOOL WORD: prints the completions that bash offers for WORD.
-complete_of() {
-    bash -c 'complete() { :; }; compopt() { :; }; . "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1
-        _pnetcdf_tool "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$here/src/utils/completion/pnetcdf.bash" "$1" "$2"
+# Prints the completions that bash offers for the word -.
+completed() {
+    bash -c 'complete() { :; }; compopt() { :; }; . "$1"; COMP_WORDS=("$2" -); COMP_CWORD=1
+        _pnetcdf_tool "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$here/src/utils/completion/pnetcdf.bash" "$1"
 }
-completes() {
-    local option
-    "$1" --help | grep -oE '^ +-[-a-zA-Z0-9+]*(, --[-a-z]+)?' | tr -d ', ' | sed 's/^\(-.\)--/\1 --/' | tr ' ' '\n' |
-        grep -E '^--?[a-zA-Z0-9]' | sort -u >"$work/options"
-    [ -s "$work/options" ] || return 1
-    while read -r option; do
-        complete_of "$1" "$option" | grep -qxF -e "$option" || { echo "$option"; return 1; }
-    done <"$work/options"
-}
+completes() { listed "$1" | grep . >"$work/options" && completed "$1" | sort -u | diff "$work/options" -; }
 for file in pnetcdf.bash _pnetcdf local.mk; do
     in_file() { while read -r name _; do grep -qw -e "$name" "$here/src/utils/completion/$file" || { echo "$name"; return 1; }; done <"$work/tools"; }
     check "completion in $file has every tool" in_file
@@ -71,7 +78,7 @@ while read -r name json wrong; do
     check "$name: -h" short_help "$tool"
     check "$name: --json" json_of "$tool" "$json"
     check "$name: wrong usage is refused" wrong_usage "$tool" "$wrong"
-    check "$name: the manual has the exit statuses" manual_statuses "$name"
-    check "$name: options are completed" completes "$tool"
+    check "$name: the manual page agrees with --help" manual "$name" "$tool"
+    check "$name: completion agrees with --help" completes "$tool"
 done <"$work/tools"
 finish

@@ -6,8 +6,7 @@ _pnetcdf_tool()
     case $cur in
     -*)
         local words
-        words=$("$1" --help 2>/dev/null | grep -oE '(^|[ ,])--?[a-zA-Z0-9][-a-zA-Z0-9+]*' |
-            tr -d ' ,' | sort -u)
+        words=$("$1" --help 2>/dev/null | sed -nE 's/^ +(-[^ ,]+)(, (--[^ ]+))?.*/\1 \3/p')
         COMPREPLY=($(compgen -W "$words" -- "$cur"))
         return ;;
     esac
