@@ -54,9 +54,22 @@ AC_DEFUN([NCMPI_MPI], [
     AS_CASE([$mpi_flavour], [mpich], [other_mpi=OMPI_MAJOR_VERSION],
         [openmpi], [other_mpi=MPICH_VERSION], [other_mpi=PNETCDF_OTHER_MPI])
     AC_SUBST([other_mpi])
+    NCMPI_MPI_COMPILER
     AC_CHECK_FUNCS([MPI_Type_get_contents_c]) dnl MPI-4: decodes types with large counts
     AS_IF([test -z "$MPIEXEC"],
         [AC_CHECK_PROGS([MPIEXEC], [mpiexec.$mpi_flavour mpiexec mpirun], [no])])
+])
+
+# NCMPI_MPI_COMPILER: sets mpi_compiler to the name under which users find MPICC, even if mpicc later
+# becomes a link to the compiler of another MPI.
+AC_DEFUN([NCMPI_MPI_COMPILER], [
+    AC_SUBST([mpi_compiler], [$MPICC])
+    ncmpi_mpicc=$MPICC
+    AS_IF([test "$MPICC" = mpicc], [
+        mpi_compiler=`command -v mpicc`
+        AS_IF([test "$mpi_compiler" -ef "`command -v mpicc.$mpi_flavour`"],
+            [mpi_compiler=mpicc.$mpi_flavour])
+        ncmpi_mpicc="mpicc, which is $mpi_compiler"])
 ])
 
 # NCMPI_COMPILE: sets CC to the compiler that MPICC runs, with MPI's options, because MPICC is often
@@ -149,7 +162,7 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AS_IF([test -n "$SOURCE_DATE_EPOCH"],
         [CONFIG_DATE=`LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%d %b %Y' 2>/dev/null ||
             LC_ALL=C date -u -r "$SOURCE_DATE_EPOCH" '+%d %b %Y'`])
-    AC_CHECK_PROGS([DOXYGEN], [doxygen])
+    AC_ARG_VAR([DOXYGEN], [generates the reference (default: doxygen)])
 
     dnl pnetcdf.pc derives the prefix from its own location, so that the installed tree can be
     dnl moved. Directories outside the prefix remain absolute.
@@ -159,6 +172,7 @@ AC_DEFUN([NCMPI_PACKAGING], [
     pc_libdir=`prefix=$ncmpi_prefix exec_prefix=$ncmpi_exec_prefix; eval "echo $libdir"`
     pc_includedir=`prefix=$ncmpi_prefix exec_prefix=$ncmpi_exec_prefix; eval "echo $includedir"`
     pc_prefix=$ncmpi_prefix
+    ncmpi_below=
     AS_CASE([$pc_libdir], ["$ncmpi_prefix"/*], [
         ncmpi_below=`AS_ECHO(["${pc_libdir@%:@"$ncmpi_prefix"/}"])`
         pc_prefix='${pcfiledir}'/../`AS_ECHO(["$ncmpi_below"]) | sed 's|@<:@^/@:>@@<:@^/@:>@*|..|g'`
@@ -168,6 +182,12 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([pc_prefix])
     AC_SUBST([pc_libdir])
     AC_SUBST([pc_includedir])
+
+    dnl Installed tools and libraries also find libpnetcdf if the tree was moved.
+    ncmpi_bindir=`prefix=$ncmpi_prefix exec_prefix=$ncmpi_exec_prefix; eval "echo $bindir"`
+    AS_IF([test -n "$ncmpi_below" && test "$ncmpi_bindir" = "$ncmpi_prefix/bin"],
+        [AC_SUBST([TOOL_RUNPATH], ["-Wl,-rpath,'\$\$ORIGIN/../$ncmpi_below'"])])
+    AC_SUBST([LIBRARY_RUNPATH], ["-Wl,-rpath,'\$\$ORIGIN'"])
 
     dnl Libraries for several MPIs can share a directory if they have different names.
     AC_ARG_WITH([soname-suffix],

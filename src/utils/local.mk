@@ -13,8 +13,10 @@ bin_PROGRAMS += cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpij
 	ncmpitrace ncoffsets ncvalidator
 
 ncmpicopy_SOURCES += $(whole_sources)
+ncmpicopy_LDFLAGS = $(TOOL_RUNPATH)
 ncmpicopy_LDADD = libutil.la libpnetcdf.la
 ncmpidiff_SOURCES += $(whole_sources)
+ncmpidiff_LDFLAGS = $(TOOL_RUNPATH)
 ncmpidiff_LDADD = libdiff.la libpnetcdf.la
 ncmpijoin_LDADD = libutil.la libcore.la
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs and uses the library as a user would. Compiles the programs in README.md, doc/cxx.md and
 # examples/F90 with the flags that pkg-config prints, against the shared and the static library, and
-# runs them. Then uninstalls the library, which must remove every installed file.
+# runs them. The installed documents' links must work, and the tools must find the library if the
+# installed tree was moved. Then uninstalls the library, which must remove every installed file.
 support=${srcdir:-.}/test/support
 readme=$(realpath "${srcdir:-.}/README.md")
 cxx_doc=$(realpath "${srcdir:-.}/doc/cxx.md")
@@ -73,6 +74,25 @@ runs() (
         tail -c 12 ranks.nc | od -A n -t d4 --endian=big | xargs >found &&
         cmp expected found
 )
+documents() {
+    local docs file link bad=0
+    docs=$(dirname "$(has "doc/*/LICENSE")") && cd "$docs" && [ -s examples/C/first_file.c ] || return
+    for file in $(find . -name '*.md'); do
+        for link in $(grep -oE '\]\([^)# ]+' "$file" | cut -c3- | grep -vE '://|\.\./src/|\.\./test/driver/|^pnetcdf\.3$'); do
+            [ -e "$(dirname "$file")/$link" ] || { echo "$file: $link"; bad=1; }
+        done
+    done
+    return $bad
+}
+# Every tool and library of the moved tree must load the libraries of that tree, and no others.
+moves() (
+    unset LD_LIBRARY_PATH
+    mv "$dir/root" "$dir/moved" || exit
+    for file in $(find "$dir/moved" -path '*/bin/*' -o -name '*.so*' -type f); do
+        ldd "$file" 2>/dev/null | grep libpnetcdf | grep -vF "$dir/moved" && echo "$file" && exit 1
+    done
+    mv "$dir/moved" "$dir/root"
+)
 uninstall_it() {
     make -s uninstall "DESTDIR=$dir/root" && installed && [ -z "$(installed)" ]
 }
@@ -81,6 +101,8 @@ check "make install succeeds" install_it
 check "the header is installed" has include/pnetcdf.h
 check "pkg-config's file is installed" has pkgconfig/pnetcdf.pc
 check "libraries, tools and manual pages are installed" everything
+check "documents are installed, and their links work" documents
+[ -z "$(has libpnetcdf.so)" ] || check "the installed tree may be moved" moves
 check "README.md has a program" extract
 if ! command -v pkg-config >/dev/null; then
     skip "programs are built and run" "no pkg-config"

@@ -46,7 +46,7 @@ lib_LTLIBRARIES += libpnetcdf_cxx.la
 libpnetcdf_cxx_la_SOURCES =
 libpnetcdf_cxx_la_LIBADD = libcxx.la libpnetcdf.la $(CXX_RUNTIME)
 libpnetcdf_cxx_la_LDFLAGS = -shared -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined \
-	$(SYMBOL_VERSIONS)
+	$(SYMBOL_VERSIONS) $(LIBRARY_RUNPATH)
 EXTRA_libpnetcdf_cxx_la_DEPENDENCIES = $(srcdir)/src/lib/pnetcdf.map
 
 # The script gets the time stamp of the library, because some tools look for the newest file.

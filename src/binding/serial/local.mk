@@ -34,7 +34,8 @@ nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
 libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial \
 	-I$(srcdir)/src/binding/f77
 libpnetcdf_serial_la_LIBADD = libpnetcdf.la
-libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined
+libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined \
+	$(LIBRARY_RUNPATH)
 if HAVE_FORTRAN
 nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc

@@ -6,14 +6,12 @@ zshcompdir = $(datadir)/zsh/site-functions
 dist_zshcomp_DATA = src/utils/completion/_pnetcdf
 EXTRA_DIST += src/utils/completion/pnetcdf.bash
 
-install-data-local: install-completion
 install-completion:
 	$(MKDIR_P) '$(DESTDIR)$(bashcompdir)'
 	for tool in $(completed_tools); do \
 		$(INSTALL_DATA) $(srcdir)/src/utils/completion/pnetcdf.bash \
 			"$(DESTDIR)$(bashcompdir)/$$tool" || exit 1; \
 	done
-uninstall-local: uninstall-completion
 uninstall-completion:
 	for tool in $(completed_tools); do rm -f "$(DESTDIR)$(bashcompdir)/$$tool"; done
 .PHONY: install-completion uninstall-completion
