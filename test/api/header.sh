@@ -113,10 +113,12 @@ check "the header may be included twice, and after the constants" compile twice 
     -I"${srcdir:-.}/include"
 
 # If the MPI library is a different one, with other handle types, the header must stop the
-# compilation with a message.
+# compilation with a message that names a compiler of the right one.
 other_mpi_is_rejected() {
+    local right
     ! "$1" -Iinclude -fsyntax-only "$scratch/once.c" 2>"$scratch/log" &&
-        grep -q 'another MPI' "$scratch/log"
+        right=$(sed -n 's/.*another MPI.*; compile with \([^ ]*\)"$/\1/p' "$scratch/log" | head -n 1) &&
+        $right -Iinclude -fsyntax-only "$scratch/once.c"
 }
 other=
 case $MPI_FLAVOUR in mpich) other=openmpi ;; openmpi) other=mpich ;; esac

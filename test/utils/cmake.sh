@@ -80,6 +80,16 @@ runs() {
     grep -F "$version" "$scratch/out"
 }
 refused() { ! configures "$@"; }
+# CMake must stop while it configures, and name the compiler that it should be given.
+other_mpi() {
+    local right
+    ! MPICC=$1 configures other shared >"$scratch/out" 2>&1
+    right=$(tr -s ' \n' ' ' <"$scratch/out" |
+        sed -n 's/.*PnetCDF was built with \([^ ]*\) ([a-z]*), and this project uses another MPI;.*/\1/p')
+    cat "$scratch/out"
+    rm -r "$scratch/other/build"
+    [ "$right" = "$(sed -n 's/^mpicc=//p' pnetcdf.pc)" ] && MPICC=$right configures other shared
+}
 
 # finder NAME < MODULE: creates a project that uses a module which sets PnetCDF_INCLUDE_DIR and
 # PnetCDF_LIBRARY. The project then makes the same checks as the I/O layers of climate models.
@@ -124,6 +134,11 @@ if [ -e .libs/libpnetcdf.so ]; then
     check "the package's name may be in capitals" builds upper shared
     project newer 'find_package(PnetCDF 99 CONFIG REQUIRED)'
     check "a version newer than the library's is refused" refused newer shared
+    case $MPI_FLAVOUR in mpich) other=mpicc.openmpi ;; *) other=mpicc.mpich ;; esac
+    if command -v $other >/dev/null; then
+        project other 'find_package(PnetCDF CONFIG REQUIRED COMPONENTS C)'
+        check "a project with another MPI is refused" other_mpi $other
+    fi
     project parts 'find_package(PnetCDF CONFIG REQUIRED COMPONENTS C Pascal)'
     check "an unknown component is refused" refused parts shared
 
