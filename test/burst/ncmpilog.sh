@@ -55,13 +55,19 @@ full() {
 if [ -w /dev/full ]; then
     for command in list verify print; do check "full disk: $command" full $command; done
 fi
-check "two processes replay logs" launch 2 "$PWD/ncmpilog" replay -q "$where/logs"
+replay_by_two() { launch 2 "$PWD/ncmpilog" replay "$where/logs" >"$out"; }
+check "two processes replay logs" replay_by_two
+check "a replay prints how much it wrote" says "a.nc: replayed [1-9][0-9]* bytes from 1 log$"
 check "a replay writes all values to the dataset" there
 cp "$where/a.nc" "$where/once.nc"
 check "a second replay succeeds" log replay "$where/logs"
+check "a second replay prints that it wrote nothing" says "a.nc: nothing to replay in 1 log$"
 check "a second replay changes no byte" cmp "$where/a.nc" "$where/once.nc"
-check "replay -r succeeds" log replay -q -r "$where/logs"
+check "replay -r succeeds" log replay -r "$where/logs"
+check "replay -r prints how many logs it removed" says "in 1 log, removed 1$"
 check "replay -r removes the logs" test -z "$(ls "$where/logs")"
+check "a replay without logs succeeds" log replay "$where/logs"
+check "a replay without logs prints this" says "logs: no logs$"
 
 check "a killed program leaves a log, which is then damaged" crash
 printf X | dd of="$(ls "$where"/logs/*.data)" bs=1 seek=10 conv=notrunc 2>/dev/null
@@ -138,7 +144,7 @@ if [ ${#kinds[@]} -gt 0 ]; then
     check "verify detects a missing PnetCDF log" fails log verify "$where/logs"
     check "verify names the process of a missing PnetCDF log" says "no log of process 1 of 2"
     check "replay changes nothing if a PnetCDF log is missing" kept replay_all
-    check "replay reports a missing PnetCDF log" says "logs of 1 of 2 processes are missing"
+    check "replay reports a missing PnetCDF log" says "logs of 1 of 2 processes are missing from $where/logs:"
     twice() { as_written 5 k5.nc_0_0 && cp "$where/logs/k5.nc_0_0.meta" "$where/logs/k5.nc_0_1.meta" &&
         cp "$where/logs/k5.nc_0_0.data" "$where/logs/k5.nc_0_1.data"; }
     check "two PnetCDF logs have the same process" twice

@@ -245,11 +245,10 @@ static int check_ranks_all(struct burst *b, uint64_t token)
     int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
     err = dataset_agree_all(b->base.ds, err, NULL, &ranks, 1);
     if (err != NC_NOERR || sums[WAITING] == 0) return err;
-    const char *where = b->recover.by_hand ? "the given logs" : b->file.dir;
     if ((int64_t)sums[HERE] < ranks)
         return base_error_set(
             NC_EBADLOG, "the logs of %lld of %lld processes are missing from %s",
-            (long long)(ranks - (int64_t)sums[HERE]), (long long)ranks, where);
+            (long long)(ranks - (int64_t)sums[HERE]), (long long)ranks, b->file.dir);
     /* The sum of the hashes shows whether each rank occurs exactly once. */
     uint64_t expected = 0;
     for (rank = 0; rank < ranks; rank++)
@@ -258,7 +257,7 @@ static int check_ranks_all(struct burst *b, uint64_t token)
     return base_error_set(NC_EBADLOG,
                           "%s has logs of %lld processes, but the dataset was opened by "
                           "%lld: some logs are duplicates or belong to another open",
-                          where, (long long)sums[HERE], (long long)ranks);
+                          b->file.dir, (long long)sums[HERE], (long long)ranks);
 }
 
 /* Compares by epoch, because one process may replay several logs, and then by serial. */

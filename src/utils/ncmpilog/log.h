@@ -16,7 +16,7 @@ struct log_options {
     bool force; /* -f: replay even if the dataset is not the file named in the logs */
     bool keep_going; /* -k: replay all intact entries */
     bool remove;     /* -r: remove replayed logs */
-    bool quiet;      /* -q: print no progress */
+    bool quiet;      /* -q: print neither progress nor what was replayed */
     bool json;       /* -j */
 };
 

@@ -18,7 +18,7 @@ static const struct util_option options[] = {
      "replay to FILE even if it is not the dataset named in the logs"},
     {'k', "keep-going", NULL, "replay as much as possible if part of the logs is lost"},
     {'r', "remove", NULL, "remove the logs after replaying them"},
-    {'q', "quiet", NULL, "do not show progress"},
+    {'q', "quiet", NULL, "show neither progress nor what was replayed"},
     {'j', "json", NULL, "list, verify, print: write JSON"},
     {0, NULL, NULL, NULL},
 };
@@ -169,6 +169,8 @@ int main(int argc, char **argv)
         int found = log_find_all(argv + first + 1, argc - first - 1, &list, &status);
         if (found > 0 || (found == 0 && o.json))
             status = worse(status, run(argv[first], &list, &o));
+        else if (found == 0 && status == 0 && !o.quiet)
+            util_message(LOG_TOOL, argv[first + 1], -1, "no logs");
         log_free(&list);
     }
     MPI_Allreduce(&status, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -2,10 +2,12 @@
  *
  * Process 0 reads the name of the dataset from each log. Then, for each dataset, every
  * process opens its share of the logs, and all processes open the dataset, drain the logs
- * and, with -r, remove them. */
+ * and, with -r, remove them. Process 0 then prints what was replayed. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_lock.h"
@@ -156,8 +158,9 @@ static int claim(const struct burst *b)
                           b->file.path);
 }
 
-/* Initializes the fields that must be set before the dataset is opened. */
-static int start_dataset(struct dataset *ds, const char *dataset)
+/* Initializes the fields that must be set before the dataset is opened. Error messages
+ * about its logs name the directory of `log`. */
+static int start_dataset(struct dataset *ds, const char *dataset, const char *log)
 {
     MPI_Info info;
     struct hints_file none = {.name = NULL};
@@ -178,6 +181,10 @@ static int start_dataset(struct dataset *ds, const char *dataset)
         ds->node == NULL)
         return NC_ENOMEM;
     int err = hints_read(&ds->hints, info, false, ds->full_path, &none, &ds->info);
+    const char *end = strrchr(log, '/');
+    if (end != NULL)
+        snprintf(ds->hints.burst_dirname, sizeof ds->hints.burst_dirname, "%.*s",
+                 end == log ? 1 : (int)(end - log), log);
     MPI_Info_free(&info);
     return err;
 }
@@ -199,6 +206,30 @@ static int replay_all(struct burst *b, const struct log_options *o,
     return err;
 }
 
+/* Prints how many bytes were replayed, and how many logs were removed, unless the replay
+ * failed. Returns the exit status. Collective. */
+static int report_replay_all(const struct dataset *ds, const struct log_share *share,
+                             const struct log_options *o, int err)
+{
+    enum { BYTES, LOGS, REMOVED, FAILED, NSUMS };
+    int64_t sums[NSUMS] = {ds->stats.burst_replayed_bytes, share->n, 0, err != NC_NOERR};
+    for (int i = 0; i < share->n; i++)
+        sums[REMOVED] += access(burst_reader_path(share->logs[i]), F_OK) != 0;
+    MPI_Allreduce(MPI_IN_PLACE, sums, NSUMS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (sums[FAILED] > 0) return 1;
+    if (ds->rank != 0 || o->quiet || o->json) return 0;
+    const char *logs = sums[LOGS] == 1 ? "log" : "logs";
+    if (sums[BYTES] == 0)
+        printf("%s: nothing to replay in %" PRId64 " %s", ds->path, sums[LOGS], logs);
+    else
+        printf("%s: replayed %" PRId64 " bytes from %" PRId64 " %s", ds->path,
+               sums[BYTES], sums[LOGS], logs);
+    if (o->remove) printf(", removed %" PRId64, sums[REMOVED]);
+    if (printf("\n") > 0 && fflush(stdout) == 0) return 0;
+    util_message(LOG_TOOL, NULL, -1, "standard output: %s", strerror(errno));
+    return 2;
+}
+
 /* Opens the logs before the dataset, because the error about a log in use names the
  * process that uses it, while the error about a locked dataset does not. */
 static int replay_dataset_all(const struct log_list *list, const struct log_options *o,
@@ -210,7 +241,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     struct log_share share = {base_calloc((size_t)list->n, sizeof(struct burst_reader *)),
                               0};
     char text[1024];
-    int err = start_dataset(&ds, dataset);
+    int err = start_dataset(&ds, dataset, list->paths[of]);
     if (err == NC_NOERR)
         err =
             share.logs == NULL ? NC_ENOMEM : open_share(list, o, first, of, &ds, &share);
@@ -222,6 +253,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     int closed = top != NULL ? driver_call(top, close_all, false) : NC_NOERR;
     if (err == NC_NOERR && closed != NC_NOERR)
         snprintf(text, sizeof text, "%s", base_error_text(err = closed));
+    int status = report_replay_all(&ds, &share, o, err);
     if (b != NULL) burst_end_replay_checks(b);
     for (int i = 0; i < share.n; i++)
         burst_reader_close(share.logs[i]);
@@ -233,7 +265,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     base_free(ds.full_path);
     base_free(share.logs);
     if (ds.info != MPI_INFO_NULL) MPI_Info_free(&ds.info);
-    return err == NC_NOERR ? 0 : 1;
+    return status;
 }
 
 int log_replay(const struct log_list *list, const struct log_options *o)
