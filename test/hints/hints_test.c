@@ -206,7 +206,7 @@ static void invalid_entries_are_reported_with_their_position(void **state)
         const char *text, *words;
     } cases[] = {
         {"{\"x\": {\"a\": [\"]\\\"\"]}, \"File\": []}", "1:2 'x' is neither"},
-        {"{}", "1:1 there is no list"},
+        {"{}", "1:1 there is neither `File` nor `Guardnames`"},
         {"{\"Guardnames\": 5, \"File\": []}", "1:2 Guardnames must be"},
         {"{\"File\": [{\"Path\": \"a\", \"Type\": \"X\"}]}",
          "1:25 entries with a Type other"},

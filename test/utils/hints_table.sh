@@ -90,6 +90,13 @@ striping_unit=5  from PNETCDF_HINTS" "$tool" -p /scratch/my-project/a/checkpoint
 }
 check "a dataset's hints are printed with their sources" both
 check "a dataset without hints is reported" says "no hints for /scratch/a.nc" "$tool" -p /scratch/a.nc "$work/t.json"
+# Every hints file printed in hints.md must be accepted as it is.
+printed() {
+    awk -v to="$work/printed" '/^```json$/ { file = to "." ++n; next } /^```$/ { file = "" }
+        file { print >file } END { exit n < 2 }' "$here/doc/hints.md" &&
+        status 0 "$tool" "$work"/printed* && grep -qx '.*: 0 Paths, 0 hints, 2 guarded names' "$work/out"
+}
+check "the files in hints.md are valid" printed
 echo '{"File": [{"Path": "a"}], "x": 1}' >"$work/odd.json"
 warned() { status 1 "$tool" "$work/odd.json" && grep -q "line 1, column 27: 'x' is neither" "$work/err"; }
 check "entries that are ignored are reported" warned

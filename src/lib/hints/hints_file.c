@@ -385,8 +385,8 @@ static void read_hints(struct walk *w, json_t *root)
             warn(w, at, "'%.80s' is neither File nor Guardnames; ignored", key);
         skip_value(w);
     }
-    if (json_object_get(root, "File") == NULL)
-        warn(w, begin, "there is no list `File`, so the file contains no hints");
+    if (json_object_get(root, "File") == NULL && w->f->nguards == 0)
+        warn(w, begin, "there is neither `File` nor `Guardnames`, so there are no hints");
 }
 
 int hints_file_parse(struct hints_file *f, const char *text, size_t length)
