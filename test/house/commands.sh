@@ -1,9 +1,10 @@
 #!/bin/bash
 # Runs every command in every document, manual page and --help text. The commands of a document run
-# in order, in an empty directory, with the files that `make install` installs. They find the
-# library only through the variables that README.md asks the reader to export. commands.txt lists
-# the commands that are not run, each with the reason or with the test that runs it. The script also
-# checks that the index lists all documents, and that no link is broken.
+# in order, in an empty directory, with the files that `make install` installs. They find these
+# through PATH and PKG_CONFIG_PATH, which README.md asks the reader to export, and programs find the
+# library through the run path with which they are linked. commands.txt lists the commands that are
+# not run, each with the reason or with the test that runs it. The script also checks that the index
+# lists all documents, and that no link is broken.
 top=$(realpath "${srcdir:-.}")
 build=$PWD
 . "$top/test/support/tap.sh"
@@ -18,14 +19,14 @@ documents() {
 pages() { (cd "$top" && ls src/utils/*/*.1); }
 
 # Distinguishes commands in a document's code blocks from output, diagrams and file excerpts.
-is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|burst_run|autoreconf)( |$)'
+is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|gfortran|burst_run|autoreconf)( |$)'
 
 # commands FILE: prints the file's commands in order, one per line, without trailing comments.
 commands() {
     case $1 in
     *.md)
         awk '/^```/ { fence = !fence; shell = fence && /sh$/; next }
-            !fence && /^    [^ ]/ || shell { sub(/^ +/, ""); sub(/^\$ /, ""); print }' "$top/$1" |
+            !fence && /^    [^ ]/ || shell || more { more = /\\$/; sub(/^ +/, ""); sub(/^\$ /, ""); print }' "$top/$1" |
             sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' -e 's/   *#.*//' | grep -E "$is_command" ;;
     *.1)
         awk '/^\.SH/ { on = /EXAMPLES/; next } on && /^\.RS/ { take = 1; next }
@@ -117,7 +118,6 @@ run_one() {
 # all_run FILE NAME: runs all commands of the file in the directory NAME.
 all_run() {
     local command way bad=0 exports=$scratch/$2.exports
-    [ "$1" != README.md ] || exports=$scratch/exports
     mkdir -p "$scratch/$2"
     commands "$1" >"$scratch/commands"
     [ -s "$scratch/commands" ] || return 0
@@ -132,6 +132,7 @@ all_run() {
         *) [ -f "$top/$way" ] || { echo "$command: there is no $way"; bad=1; } ;;
         esac
     done <"$scratch/commands"
+    [ "$1" != README.md ] || grep -v LD_LIBRARY_PATH "$exports" >"$scratch/exports"
     cd "$build" || return
     rm -rf "${scratch:?}/$2"
     return $bad
@@ -183,8 +184,8 @@ grep -vE '^(#|$)' "$top/test/house/commands.txt" >"$scratch/table"
 : >"$scratch/exports"
 check "every document and tool is in the index" in_index
 check "links lead to existing files" links_lead
-if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null; then
-    skip "commands run" "no pkg-config, or no ncdump"
+if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null || ! command -v nf-config >/dev/null; then
+    skip "commands run" "no pkg-config, ncdump or nf-config"
     finish
 fi
 install_it >"$scratch/said" 2>&1 # in this shell, because it sets variables

@@ -5,6 +5,7 @@
 . "${srcdir:-.}/test/support/tap.sh"
 config=src/utils/pnetcdf-config/pnetcdf-config
 version=src/utils/pnetcdf_version/pnetcdf_version
+configure=$(realpath "${srcdir:-.}/configure")
 
 # answers FORM OPTION...: succeeds if each option prints a single line that matches the regular
 # expression FORM.
@@ -83,6 +84,16 @@ is_described() {
             grep -qE -- "--${option//+/\\+}( |\$)" || { echo "--$option"; return 1; }
     done <"$scratch/options"
 }
+# configure must take what mpicc is, even if there are compilers of several MPIs. The compilers here
+# do not work, so configure stops soon.
+takes_mpicc() {
+    mkdir "$scratch/mpis" || return
+    for name in mpicc mpicc.mpich mpicc.openmpi; do
+        printf '#!/bin/sh\nexit 1\n' >"$scratch/mpis/$name" && chmod +x "$scratch/mpis/$name" || return
+    done
+    (cd "$scratch/mpis" && env -u MPICC -u CC PATH="$scratch/mpis:$PATH" "$configure" >said 2>&1)
+    grep '^checking for mpi.*mpicc' "$scratch/mpis/said" | diff - <(echo 'checking for mpicc... mpicc')
+}
 fails() { ! "$@"; }
 two_options() { [ "$("$config" --cc --version | wc -l)" = 2 ]; }
 version_says() { "$version" "${@:2}" | grep -E -e "$1"; }
@@ -93,6 +104,7 @@ trap 'rm -rf "$scratch"' EXIT
 own=$(sed -n 's/^#define NCMPI_VERSION  *"\([^"]*\)".*/\1/p' include/pnetcdf_ext.h)
 number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 
+check "configure uses mpicc" takes_mpicc
 check "--version prints the version" answers "^PnetCDF ${number//./\\.}$" version
 check "--ncmpi-version prints the version of ncmpi" answers "^ncmpi ${own//./\\.}$" ncmpi-version
 check "compilers and flags are printed" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags

@@ -14,7 +14,7 @@ cd "$work" || exit 99
 
 # Replaces installed commands in the page with those from the build tree.
 mpicc() {
-    [ "$*" = '-o slow_cases slow_cases.c installed' ] && ln -s "$build/doc/slow/slow_cases" slow_cases
+    [ "$*" = '-o slow_cases slow_cases.c installed -Wl,-rpath,installed' ] && ln -s "$build/doc/slow/slow_cases" slow_cases
 }
 pnetcdf-config() { echo installed; }
 mpiexec() { shift; launch "$@"; }
