@@ -165,6 +165,20 @@ static void e10_path_and_discard_flag(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Usually a sync only makes the logs safe. */
+static void a_sync_writes_a_coherent_cache_to_the_file(void)
+{
+    for (int coherent = 0; coherent < 2; coherent++) {
+        int ncid =
+            create(coherent ? "e10_cache=coherent;e10_cache_flush_flag=flush_onclose"
+                            : "e10_cache=enable;e10_cache_flush_flag=flush_onclose");
+        put(ncid, 0, 0, N);
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        CHECK_EQ(coherent ? 0 : 4 * N, statistic(ncid, "burst_waiting_bytes"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
 /* A thread drains the log, limited to 20 bytes per second. It writes part of the first
  * put and then sleeps, so the second put must still be pending after 50 ms. */
 static void threads_respect_the_bandwidth_limit(void)
@@ -336,6 +350,8 @@ static const struct check_test tests[] = {
     {"the number of threads is as requested", the_number_of_threads_is_as_requested, 0},
     {"e10_cache_path and e10_cache_discard_flag are applied", e10_path_and_discard_flag,
      0},
+    {"a sync writes a coherent cache to the file",
+     a_sync_writes_a_coherent_cache_to_the_file, 0},
     {"threads respect the bandwidth limit", threads_respect_the_bandwidth_limit, 0},
     {"background writes are counted", background_writes_are_counted, 0},
     {"a put makes at most two system calls", a_put_makes_at_most_two_system_calls, 0},

@@ -234,8 +234,9 @@ static void check_values(struct burst *b)
     }
 }
 
-/* In collective mode, gets consider all logs, so syncing the logs suffices. In
- * independent mode a process reads only its own log, so values must be in the file. */
+/* In collective mode, gets consider all logs, so syncing the logs suffices, unless
+ * e10_cache=coherent requests that values be in the file. In independent mode a process
+ * reads only its own log, so values must be in the file. */
 static int sync_burst_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
@@ -247,8 +248,9 @@ static int sync_burst_all(struct driver *self)
     bool unlogged =
         !b->logging.active && burst_together(b); /* some values may be in no log */
     enum { DRAIN, SYNC_FILE, CHECK, NVALUES };
-    int64_t need[NVALUES] = {b->indep || unlogged, b->commit.dirty || !b->logging.active};
-    if (b->logging.active && !b->indep && burst_log_sync(&b->log) != NC_NOERR)
+    bool to_file = b->indep || self->ds->hints.burst_coherent;
+    int64_t need[NVALUES] = {to_file || unlogged, b->commit.dirty || !b->logging.active};
+    if (b->logging.active && !to_file && burst_log_sync(&b->log) != NC_NOERR)
         need[DRAIN] = need[CHECK] = 1;
     if (!b->logging.active) err = burst_log_sync_head(&b->log);
     if (err == NC_NOERR && self->ds->rank == 0 && !b->commit.named) {
