@@ -438,26 +438,6 @@ static void a_create_keeps_a_file_with_a_subfiles_name(void)
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
-/* Some programs unlink their file before they create it. */
-static void a_subfile_whose_master_is_gone_is_replaced(void)
-{
-    MPI_Info info = check_info(hints);
-    for (int i = 0; i < 2; i++) {
-        const int mode = i == 0 ? NC_NOCLOBBER : NC_CLOBBER;
-        struct scene s = filled("a.nc");
-        close_dataset(s.ncid);
-        if (check.rank == 0) CHECK_EQ(0, unlink(check_path("a.nc")));
-        MPI_Barrier(MPI_COMM_WORLD);
-        CHECK_NC(i == 0 ? NC_EEXIST : NC_NOERR,
-                 ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), mode | check.cmode,
-                              info, &s.ncid));
-        if (i == 1) CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
-    }
-    MPI_Info_free(&info);
-    struct scene s = filled("a.nc");
-    close_dataset(s.ncid);
-}
-
 static void a_file_that_took_a_subfile_s_name_is_kept(void)
 {
     struct scene s = filled("a.nc");
@@ -741,8 +721,6 @@ static const struct check_test tests[] = {
     {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
     {"a create keeps a file with a subfile's name",
      a_create_keeps_a_file_with_a_subfiles_name, 0},
-    {"a subfile whose master is gone is replaced",
-     a_subfile_whose_master_is_gone_is_replaced, 0},
     {"a file that took a subfile's name is kept",
      a_file_that_took_a_subfile_s_name_is_kept, 0},
     {"deleting a dataset deletes its subfiles", deleting_a_dataset_deletes_its_subfiles,

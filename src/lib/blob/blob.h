@@ -104,7 +104,6 @@ struct blob {
     char *path;                     /* path of the master, with symbolic links resolved */
     bool complete;  /* the subfiles and the master contain all values that were put */
     bool created;   /* created by this opening: no subfile may be a symbolic link */
-    bool clobber;   /* the create may overwrite files */
     bool fresh;     /* created by this opening, and no enddef has completed yet */
     bool grouped;   /* the job has as many processes as created the dataset */
     bool settles;   /* some variables may still get a decomposition */
@@ -189,10 +188,10 @@ int blob_sub_list(struct blob *b, struct blob_sub *sub);
 /* Finds a subfile and, in it, a variable of the master. NC_ENOTNC if the subfile does not
  * have the variable. Local. */
 int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, int *id);
-/* Checks that the name of a new subfile is free, or that its file may be replaced: a
- * leftover subfile without values or, if the create may overwrite files (`clobber`), one
- * whose dataset is gone. NC_EEXIST. Local. */
-int blob_sub_check_name(const struct dataset *master, const char *path, bool clobber);
+/* Checks that the name of a new subfile is free. Removes a leftover subfile without
+ * values. The subfiles of the replaced dataset have been removed before, so any other
+ * file with that name is unrelated, and the result is NC_EEXIST. Local. */
+int blob_sub_refuse_foreign(const struct dataset *master, const char *path);
 /* Writes the generation and the number of syncs to an open subfile. If `sync`, also syncs
  * it. Local. */
 int blob_sub_stamp(const struct blob *b, struct blob_sub *s, uint64_t syncs, bool sync);

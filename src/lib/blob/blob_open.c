@@ -167,9 +167,9 @@ static int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
                            struct driver **self)
 {
     struct blob *b;
+    (void)cmode;
     int err = make_layer_all(ds, lower, &b);
     if (err != NC_NOERR) return err;
-    b->clobber = (cmode & NC_NOCLOBBER) == 0;
     b->created = b->fresh = true;
     err = choose_subfiles_all(b);
     b->facts.framed = blob_frames_wanted(&ds->hints);

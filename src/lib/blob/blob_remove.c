@@ -213,7 +213,7 @@ static int check_subfile(const char *path, const struct cdf_superblock *e, int n
     own = own || subfile_is_blank(path);
     if (own && sticky && st.st_uid != geteuid())
         return base_error_set(NC_EACCESS, "%s: only its owner may remove it", path);
-    return own || anew == NULL ? err : blob_sub_check_name(anew, path, true);
+    return own || anew == NULL ? err : blob_sub_refuse_foreign(anew, path);
 }
 
 /* Checks that all parts of the dataset can be removed. An empty file has no parts. If a

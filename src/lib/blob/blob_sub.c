@@ -279,31 +279,18 @@ static bool is_subfile(const char *path)
     return is;
 }
 
-/* A subfile of another dataset can only be one whose master is gone, because a dataset's
- * own subfiles are removed before it is replaced. */
-int blob_sub_check_name(const struct dataset *master, const char *path, bool clobber)
+int blob_sub_refuse_foreign(const struct dataset *master, const char *path)
 {
     struct stat st;
     if (base_fs_is_name_free(path) || lstat(path, &st) != 0) return NC_NOERR;
-    bool stray = S_ISREG(st.st_mode) && is_subfile(path);
-    if (S_ISREG(st.st_mode) && ((stray && clobber) || subfile_is_blank(path)))
-        return NC_NOERR;
-    return base_error_set(
-        NC_EEXIST, "%s: %s has the name that a subfile of %s requires; move or remove it",
-        path, stray ? "a subfile of another dataset" : "a file that is not a subfile",
-        master->path);
-}
-
-/* Makes the name of a subfile free. */
-static int clear_name(const struct dataset *master, const char *path, bool clobber)
-{
-    int err = blob_sub_check_name(master, path, clobber);
-    if (err != NC_NOERR || base_fs_is_name_free(path)) return err;
-    if (is_subfile(path))
-        trace_stats_warn(master, "replaces subfiles of a dataset that is gone");
-    return unlink(path) == 0 || errno == ENOENT
-               ? NC_NOERR
-               : base_error_system(NC_EFILE, "removing", path);
+    if (!S_ISREG(st.st_mode) || !subfile_is_blank(path))
+        return base_error_set(
+            NC_EEXIST,
+            "%s: %s has the name that a subfile of %s requires; move or remove it", path,
+            is_subfile(path) ? "a subfile of another dataset"
+                             : "a file that is not a subfile",
+            master->path);
+    return unlink(path) == 0 ? NC_NOERR : base_error_system(NC_EFILE, "removing", path);
 }
 
 int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
@@ -315,7 +302,7 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
     bool made = s != NULL && create && b->rank == 0;
     if (made) { /* process 0 of the group creates it, as accessible as the master */
         int model;
-        err = clear_name(b->base.ds, s->ds.path, b->clobber);
+        err = blob_sub_refuse_foreign(b->base.ds, s->ds.path);
         if (err == NC_NOERR) err = file_reopen(b->base.ds, O_RDONLY, &model);
         if (err == NC_NOERR) {
             err = file_create_like(model, s->ds.path, &s->made);
