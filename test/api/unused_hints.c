@@ -168,7 +168,7 @@ static const struct {
     {"nc_burst_buf", "nc_burst_buf=enable;nc_burst_buf_dirname=/nonexistent/logs", PUT,
      "/nonexistent/logs", true, NULL, 0},
     {"nc_burst_buf", "nc_burst_buf=enable;nc_burst_buf_dirname=%s", 0,
-     "no values were put", false, NULL, 0},
+     "no values were put into the log", false, NULL, 0},
     {"nc_burst_buf_dirname", "nc_burst_buf_dirname=/tmp", PUT, "nc_burst_buf=enable",
      true, "nc_burst_buf=enable;nc_burst_buf_dirname=%s", PUT},
     {"nc_burst_buf_del_on_close", "nc_burst_buf_del_on_close=disable", PUT,

@@ -42,10 +42,11 @@ static bool is_fill_value(const struct attribute *a)
 }
 
 /* Checks that a new _FillValue attribute has one value, of the variable's type. An
- * existing one, which may be invalid, can be copied. */
+ * existing one, which may be invalid, can be copied, except to a netCDF-4 file, where
+ * netCDF-C rejects it. */
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
-    if (!is_fill_value(a) || a->copied) return NC_NOERR;
+    if (!is_fill_value(a) || (a->copied && d->ds.netcdf4 == 0)) return NC_NOERR;
     const struct cdf_var *v = api_var(d, a->varid);
     if (a->xtype != v->type)
         return base_error_set(

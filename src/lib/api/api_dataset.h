@@ -4,6 +4,7 @@
 #define API_DATASET_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base_error.h"
@@ -30,7 +31,9 @@ struct api_dataset {
     struct api_queue *queue;  /* pending nonblocking requests; NULL until the first one */
     int64_t number; /* unique number of the dataset, the same on all processes */
     enum api_close_state closing;
-    bool ending;          /* the last call on the dataset has begun */
+    bool unready;               /* it is being opened, or the last call on it has begun */
+    _Atomic(const void *) user; /* identifies the thread that made the last call */
+    atomic_bool draining;       /* another opening of the file drains the log */
     bool deleted;         /* this process deleted the file after the close was deferred */
     bool threads;         /* MPI was initialized with MPI_THREAD_MULTIPLE, so the lock
                            * is used */
@@ -40,6 +43,9 @@ struct api_dataset {
 /* Returns the path without a file-system prefix that MPI-IO understands ("lustre:/a").
  * Any other prefix is part of the file name ("a:b.nc"). */
 const char *api_path(const char *path);
+
+/* Identifies the calling thread. */
+const void *api_this_thread(void);
 
 /* Finds a dataset by its id. Every API call begins with this look-up. NC_EBADID. */
 int api_find(int ncid, struct api_dataset **d);
@@ -72,22 +78,23 @@ static inline void api_unlock(struct api_dataset *d)
 int api_enter(struct api_dataset *d);
 void api_leave(struct api_dataset *d);
 
-/* Returns the open dataset for which `fits` returns true, or NULL. It does not end while
- * the caller holds its lock, unless `fits` ignored `ending`. */
+/* Returns the open dataset for which `fits` returns true, or NULL. No dataset leaves the
+ * table meanwhile. */
 struct api_dataset *api_find_open(bool (*fits)(void *dataset, void *of), void *of);
 
-/* A dataset of this program whose file is about to be opened again, and whose log has
- * values that are not in the file. api_reopen_find returns it, locked, or NULL. If all
- * processes have the same one (`common`), api_reopen_end_all drains the log. It unlocks
- * the dataset in any case. Collective; each process returns its own error. */
-struct api_dataset *api_reopen_find(const struct dataset *ds);
+/* A dataset of this thread whose file is about to be opened again, and whose log may have
+ * values that are not in the file. api_reopen_find returns the one with the lowest number
+ * above `after`, locked, or NULL. If all processes have the same one (`common`),
+ * api_reopen_end_all drains the log. It unlocks the dataset in any case. Collective; each
+ * process returns its own error. */
+struct api_dataset *api_reopen_find(const struct dataset *ds, int64_t after);
 int api_reopen_end_all(struct api_dataset *before, bool common);
 
-/* Announces that a call ends the dataset. */
-static inline void api_begin_end(struct api_dataset *d)
+/* Records whether the dataset is being opened or ended. */
+static inline void api_set_unready(struct api_dataset *d, bool unready)
 {
     api_lock(d);
-    d->ending = true;
+    d->unready = unready;
     api_unlock(d);
 }
 

@@ -14,7 +14,7 @@ static struct hints_effects effects_of(const struct api_dataset *d)
     const struct trace_stats *s = &ds->stats;
     const struct {
         bool holds;
-        enum hints_fact fact;
+        unsigned facts;
     } facts[] = {
         {(ds->effects.facts & HINTS_CREATED) == 0, HINTS_EXISTED},
         {ds->writable, HINTS_WRITABLE},
@@ -24,6 +24,7 @@ static struct hints_effects effects_of(const struct api_dataset *d)
         {ds->base > 0, HINTS_SUBFILES},
         {ds->nprocs > 1, HINTS_SEVERAL},
         {ds->hints.num_subfiles <= ds->nprocs, HINTS_ENOUGH},
+        {d->fresh, HINTS_LOG | HINTS_THREADS}, /* unknown until the first enddef */
         {s->burst_replayed_bytes > 0, HINTS_REPLAYED},
         {ds->hints.burst == HINTS_ENABLE, HINTS_WANTS_LOG},
         {ds->hints.stage == HINTS_ENABLE, HINTS_WANTS_STAGE},
@@ -45,7 +46,7 @@ static struct hints_effects effects_of(const struct api_dataset *d)
     };
     struct hints_effects e = ds->effects;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
-        if (facts[i].holds) e.facts |= facts[i].fact;
+        if (facts[i].holds) e.facts |= facts[i].facts;
     return e;
 }
 
@@ -84,10 +85,13 @@ static void report_unused(const struct dataset *ds, const struct hints_effects *
 int api_effects_report_all(struct api_dataset *d)
 {
     struct dataset *ds = &d->ds;
+    int world = 0;
     if (!ds->hints.any_asked || ds->hints.report == HINTS_REPORT_SILENT) return NC_NOERR;
     struct hints_effects e = effects_of(d);
     unsigned mine = e.facts;
     int mpi = MPI_Reduce(&mine, &e.facts, 1, MPI_UNSIGNED, MPI_BOR, 0, ds->comm);
-    if (mpi == MPI_SUCCESS) report_unused(ds, &e);
+    /* If processes open datasets alone, one of them is enough. */
+    if (ds->nprocs == 1) (void)MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (mpi == MPI_SUCCESS && world == 0) report_unused(ds, &e);
     return base_mpi_error(mpi, NC_EMPI, "comparing the effects of hints");
 }

@@ -201,6 +201,25 @@ static void report_invalid_hint(void *of, const char *words)
     trace_stats_add_line(of, line);
 }
 
+/* Reports `err` and the flags, and drains the logs of the program's other openings of the
+ * file, one after the other. */
+static int drain_own_logs_all(struct dataset *ds, int err, int64_t *says)
+{
+    int64_t after = 0;
+    bool common;
+    do {
+        struct api_dataset *before = api_reopen_find(ds, after);
+        if (before != NULL) says[OPEN] = before->number;
+        says[LEAST] = -says[OPEN];
+        err = report_all(ds, err, says);
+        common = err == NC_NOERR && says[OPEN] > 0 && says[OPEN] == -says[LEAST];
+        after = says[OPEN];
+        says[OPEN] = 0;
+        err = base_error_merge(err, api_reopen_end_all(before, common));
+    } while (common);
+    return err;
+}
+
 /* Makes all processes adopt process 0's terms, or return the same error. A mode that
  * differs from process 0's is not an error yet. Instead, *differs is set to `code`
  * (otherwise to NC_NOERR), which create or open returns at the end. In safe mode *differs
@@ -228,13 +247,8 @@ static int adopt_terms_all(struct dataset *ds, const struct hints_file *file,
     if (err == NC_NOERR) err = taken;
     if (err == NC_NOERR) err = agree_with_mpi(ds, &mine.hints);
     says[DUE] = api_deferred_close_is_due(ds);
-    struct api_dataset *before = api_reopen_find(ds);
-    if (before != NULL) says[OPEN] = before->number;
-    says[LEAST] = -says[OPEN];
-    err = report_all(ds, err, says);
-    bool common = says[OPEN] > 0 && says[OPEN] == -says[LEAST];
-    int drained = api_reopen_end_all(before, common && err == NC_NOERR);
-    if (err == NC_NOERR && common) err = report_all(ds, drained, NULL);
+    bool opens = code == NC_EMULTIDEFINE_OMODE;
+    err = opens ? drain_own_logs_all(ds, err, says) : report_all(ds, err, says);
     if (err != NC_NOERR) return err;
     *differs = mine.mode == terms->mode
                    ? NC_NOERR
@@ -289,6 +303,8 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     if (*error == NC_NOERR)
         *error = base_mpi_error(mpi, NC_EMPI, "examining the communicator");
     d->threads = level == MPI_THREAD_MULTIPLE;
+    d->unready = true;
+    d->user = api_this_thread();
     d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
     d->ds.prefixed = path != NULL && api_path(path) != path;
     if (d->ds.path != NULL) d->ds.full_path = base_path_absolute(d->ds.path);
@@ -368,6 +384,7 @@ static int finish_all(struct api_dataset *d, const struct api_dataset *spare, in
         api_release_all(d, spare);
         return err;
     }
+    api_set_unready(d, false);
     if (ncidp != NULL) *ncidp = d->ncid;
     return differs;
 }
@@ -445,7 +462,7 @@ int ncmpi_close(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_close");
     if (err != NC_NOERR) return err;
 
-    api_begin_end(d);
+    api_set_unready(d, true);
     struct trace_span span = trace_enter(d->ds.trace);
     int pending = discard_pending(d);
     if (d->defining)
@@ -468,7 +485,7 @@ int ncmpi_abort(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_abort");
     if (err != NC_NOERR) return err;
 
-    api_begin_end(d);
+    api_set_unready(d, true);
     if (d->defining && !d->fresh) { /* returns to the definitions in the file */
         struct cdf_header given_up = d->ds.header;
         d->ds.header = d->before;

@@ -4,29 +4,78 @@
  *
  * Moving them is collective over the dataset's processes, so it happens only if all of
  * them, and no others, open the file. A process finds the dataset and locks it before the
- * processes compare what they found. It does not wait for the lock: if another thread
- * uses the dataset, the process says that it found none. */
-#include "api_dataset.h"
-#include "file_identity.h"
+ * processes compare what they found. It does not wait for the lock.
+ *
+ * Calls that change definitions or modes do not take the lock, because the thread that
+ * makes them must be the only one that uses the dataset. So a dataset is found only by
+ * the thread that used it last. If another thread uses it at this moment, either this
+ * thread sees that and leaves the dataset alone, or the other one sees that the log is
+ * being drained and waits (api_find). */
+#include <string.h>
 
-/* Returns whether a dataset has the file of `of` open, and may have values in a log.
- * Locks the dataset if it does. */
-static bool has_log_of_file(void *dataset, void *of)
+#include "api_dataset.h"
+
+const void *api_this_thread(void)
+{
+    static _Thread_local char here;
+    return &here;
+}
+
+/* A search for the dataset with the lowest number above `after`. */
+struct search {
+    const struct dataset *ds;
+    int64_t after, lowest; /* lowest: 0 if none was found */
+};
+
+/* Returns whether a dataset has the file open, and may have values in a log. */
+static bool has_log_of_file(struct api_dataset *d, const struct dataset *ds)
+{
+    return &d->ds != ds && (d->ds.effects.facts & HINTS_LOG) != 0 && !d->unready &&
+           !d->defining && !d->changing && d->ds.nprocs == ds->nprocs &&
+           d->user == api_this_thread() && strcmp(d->ds.full_path, ds->full_path) == 0;
+}
+
+/* Locks a dataset if no other thread uses it. */
+static bool lock_for_drain(struct api_dataset *d)
+{
+    if (d->threads && pthread_mutex_trylock(&d->lock) != 0) return false;
+    d->draining = true;
+    return true;
+}
+
+static void unlock_after_drain(struct api_dataset *d)
+{
+    d->draining = false;
+    api_unlock(d);
+}
+
+static bool note_lowest(void *dataset, void *of)
 {
     struct api_dataset *d = dataset;
-    const struct dataset *ds = of;
-    if (&d->ds == ds || (d->ds.effects.facts & HINTS_LOG) == 0) return false;
-    if (d->threads && pthread_mutex_trylock(&d->lock) != 0) return false;
-    bool fits = !d->ending && !d->defining && d->ds.nprocs == ds->nprocs &&
-                file_is_at_path(&d->ds, ds->full_path);
-    if (!fits) api_unlock(d);
+    struct search *s = of;
+    if (d->number <= s->after || (s->lowest != 0 && d->number >= s->lowest)) return false;
+    if (!lock_for_drain(d)) return false;
+    if (has_log_of_file(d, s->ds)) s->lowest = d->number;
+    unlock_after_drain(d);
+    return false; /* looks at all datasets */
+}
+
+static bool lock_lowest(void *dataset, void *of)
+{
+    struct api_dataset *d = dataset;
+    const struct search *s = of;
+    if (d->number != s->lowest || !lock_for_drain(d)) return false;
+    bool fits = has_log_of_file(d, s->ds);
+    if (!fits) unlock_after_drain(d);
     return fits;
 }
 
-struct api_dataset *api_reopen_find(const struct dataset *ds)
+struct api_dataset *api_reopen_find(const struct dataset *ds, int64_t after)
 {
+    struct search s = {.ds = ds, .after = after};
     if (ds->full_path == NULL) return NULL;
-    return api_find_open(has_log_of_file, (void *)(intptr_t)ds);
+    (void)api_find_open(note_lowest, &s);
+    return s.lowest == 0 ? NULL : api_find_open(lock_lowest, &s);
 }
 
 int api_reopen_end_all(struct api_dataset *before, bool common)
@@ -39,6 +88,6 @@ int api_reopen_end_all(struct api_dataset *before, bool common)
         int other = driver_call(before->top, sync_numrecs_all);
         if (err == NC_NOERR) err = other;
     }
-    api_unlock(before);
+    unlock_after_drain(before);
     return err;
 }

@@ -9,6 +9,13 @@ int api_find(int ncid, struct api_dataset **d)
 {
     base_error_begin();
     *d = base_ids_find(&open_datasets, ncid);
+    if (*d != NULL && (*d)->threads) {
+        (*d)->user = api_this_thread();
+        if ((*d)->draining) { /* waits until the drain has ended */
+            api_lock(*d);
+            api_unlock(*d);
+        }
+    }
     return *d == NULL ? base_error_set(NC_EBADID, "id %d", ncid) : NC_NOERR;
 }
 

@@ -30,15 +30,17 @@ static void note_alignment(struct target *t, const char *key)
 }
 
 /* nc_var_align_size takes precedence over nc_header_align_size only if both come from the
- * same source: otherwise, the source that takes precedence decides. */
-static void override_alignment(struct target *t)
+ * same source: otherwise, the source that takes precedence decides. Returns whether the
+ * former must not apply. */
+static bool override_alignment(struct target *t)
 {
     char text[MPI_MAX_INFO_VAL + 1];
     int there = 0;
-    if (t->mpi != MPI_SUCCESS || !t->aligns_header || t->aligns_vars) return;
+    if (t->mpi != MPI_SUCCESS || !t->aligns_header || t->aligns_vars) return false;
     t->mpi = MPI_Info_get(t->info, "nc_var_align_size", MPI_MAX_INFO_VAL, text, &there);
     if (t->mpi == MPI_SUCCESS && there)
         t->mpi = MPI_Info_delete(t->info, "nc_var_align_size");
+    return true;
 }
 
 static bool is_short_hint(const char *key, const char *value)
@@ -92,7 +94,7 @@ static int add_environment(MPI_Info info, bool warn)
     struct target t = {.info = info, .mpi = MPI_SUCCESS, .warn = warn};
     const struct hints_from_environment e = {set_pair, report_ignored_pair, &t};
     if (!hints_environment(&e)) return NC_ENOMEM;
-    override_alignment(&t);
+    (void)override_alignment(&t);
     return base_mpi_error(t.mpi, NC_EMPI, "MPI_Info_set");
 }
 
@@ -125,7 +127,7 @@ static int add_file(MPI_Info info, const char *path, struct hints_file *f)
                 t.mpi = MPI_Info_set(info, e->pairs[k].key, e->pairs[k].value);
         }
     }
-    override_alignment(&t);
+    (void)override_alignment(&t);
     return err == NC_NOERR ? base_mpi_error(t.mpi, NC_EMPI, "MPI_Info_set") : err;
 }
 
@@ -272,13 +274,16 @@ void hints_pack(const struct hints *h, MPI_Info info, const char *path,
 
 int hints_unpack(struct hints *h, MPI_Info info, const struct hints_message *s)
 {
-    int mpi = MPI_SUCCESS;
-    for (int64_t at = 0; at < s->used && mpi == MPI_SUCCESS;) {
+    struct target t = {.info = info, .mpi = MPI_SUCCESS};
+    for (int64_t at = 0; at < s->used && t.mpi == MPI_SUCCESS;) {
         const char *key = s->text + at, *value = key + strlen(key) + 1;
+        note_alignment(&t, key);
         hints_set(h, key, value);
-        mpi = MPI_Info_set(info, key, value);
+        t.mpi = MPI_Info_set(info, key, value);
         at += (int64_t)(strlen(key) + strlen(value) + 2);
     }
+    if (override_alignment(&t)) h->var_align = 0;
+    int mpi = t.mpi;
     char text[MPI_MAX_INFO_VAL + 1];
     int there = 1;
     if (mpi == MPI_SUCCESS)

@@ -18,6 +18,8 @@ static const char hdf5_layout[] = "HDF5 determines the layout of a netCDF-4 file
                   only_read[] = "only datasets that are opened for reading are staged",
                   no_e10[] = "it requires e10_cache=enable",
                   by_e10[] = "with e10_cache, the hints e10_cache_* take its place",
+                  no_stripe_change[] = "an existing file keeps its stripes",
+                  no_stripes[] = "the file system reports no stripes",
                   accepted[] = "it is accepted for compatibility; remove it";
 
 #define NEEDS_LOG(key)                                                                   \
@@ -52,8 +54,6 @@ static const struct rule {
     {"nc_ibuf_size", 0, HINTS_VIEWED,
      "no transfer used a file view, which nc_transfer=view requests"},
     {"nc_transfer", 0, HINTS_CLASSIC, hdf5_access},
-    {"nc_transfer", HINTS_TRANSFER_VIEW, HINTS_ROMIO,
-     "with Open MPI, whose collective transfers do not report errors, view means auto"},
     {"nc_transfer", 0, HINTS_TOGETHER,
      "no collective call transferred values to or from the file"},
     {"nc_transfer", HINTS_TRANSFER_VIEW, HINTS_VIEWED, "no transfer could use a view"},
@@ -66,8 +66,7 @@ static const struct rule {
     {"nc_short_file", 0, HINTS_CLASSIC, hdf5_access},
     {"nc_short_file", 0, HINTS_EXISTED,
      "a new file is never shorter than its header says"},
-    {"cb_nodes", 0, HINTS_CLASSIC, hdf5_access},
-    {"cb_nodes", 0, HINTS_ACROSS | HINTS_VIEWED,
+    {"cb_nodes", 0, HINTS_NETCDF4 | HINTS_ACROSS | HINTS_VIEWED,
      "no transfer was joint between nodes or used a file view"},
     {"nc_num_aggrs_per_node", 0, HINTS_CLASSIC, hdf5_access},
     {"nc_num_aggrs_per_node", 0, HINTS_ACROSS,
@@ -92,15 +91,15 @@ static const struct rule {
     {"nc_blob_checksums", 0, HINTS_SUBFILES, no_subfiles},
     {"nc_blob_join", 0, HINTS_SUBFILES, "the dataset has no subfiles"},
     {"nc_blob_join", 0, HINTS_WRITABLE, only_write},
-    {"striping_unit", 0, HINTS_CREATED, "an existing file keeps its stripes"},
-    {"striping_unit", 0, HINTS_STRIPES, "the file system reports no stripes"},
-    {"striping_factor", 0, HINTS_CREATED, "an existing file keeps its stripes"},
-    {"striping_factor", 0, HINTS_STRIPES, "the file system reports no stripes"},
+    {"striping_unit", 0, HINTS_NETCDF4 | HINTS_CREATED | HINTS_ACROSS, no_stripe_change},
+    {"striping_unit", 0, HINTS_NETCDF4 | HINTS_STRIPES | HINTS_ACROSS, no_stripes},
+    {"striping_factor", 0, HINTS_NETCDF4 | HINTS_CREATED | HINTS_ACROSS,
+     no_stripe_change},
+    {"striping_factor", 0, HINTS_NETCDF4 | HINTS_STRIPES | HINTS_ACROSS, no_stripes},
     {"nc_quantize", 0, HINTS_WRITABLE, only_write},
     {"nc_quantize", 0, HINTS_QUANTIZED,
      "no variable of type float or double that it selects was defined"},
     {"nc_compress", 0, HINTS_WRITABLE, only_write},
-    {"nc_compress", 0, HINTS_CREATED, only_create},
     {"nc_compress", 0, HINTS_SUBFILES | HINTS_NETCDF4,
      "it requires nc_blob=enable or the format NC_NETCDF4"},
     {"nc_compress", 0, HINTS_FRAMES | HINTS_NETCDF4,
@@ -111,7 +110,7 @@ static const struct rule {
     {"romio_no_indep_rw", 0, HINTS_ROMIO, "Open MPI does not use ROMIO"},
 
     NEEDS_LOG("nc_burst_buf"),
-    {"nc_burst_buf", 0, HINTS_LOGGED | HINTS_REPLAYED, "no values were put"},
+    {"nc_burst_buf", 0, HINTS_LOGGED | HINTS_REPLAYED, "no values were put into the log"},
     {"nc_burst_buf_recover", 0, HINTS_WANTS_LOG, no_log},
     {"nc_burst_buf_recover", 0, HINTS_EXISTED, "a new dataset has no old logs"},
     NEEDS_LOG("nc_burst_buf_dirname"),
@@ -128,11 +127,12 @@ static const struct rule {
     NEEDS_LOG("nc_burst_buf_bandwidth"),
     NEEDS_LOG("nc_deferred_close"),
     {"nc_deferred_close", 0, HINTS_DEFERRED,
-     "the close had to complete the file: threads must not write to it, or a value could "
-     "not be logged"},
+     "the close had to complete the file: threads must not write to it, a value could "
+     "not "
+     "be logged, or too many closes are deferred"},
     {"e10_cache", 0, HINTS_LOG | HINTS_STAGE | HINTS_REPLAYED, NULL},
     {"e10_cache", 0, HINTS_LOGGED | HINTS_STAGED | HINTS_REPLAYED,
-     "no values were put or got"},
+     "no values were put into the log or read through the stage"},
     {"e10_cache_", 0, HINTS_LOG | HINTS_STAGE | HINTS_REPLAYED, NULL},
 
     {"nc_stage", 0, HINTS_CLASSIC, "a netCDF-4 file is not staged"},
@@ -179,6 +179,18 @@ const char *hints_unused(const struct hints *h, const struct hints_row *t,
             return by_e10;
     if (strcmp(t->key, "nc_header_align_size") == 0 && h->var_align > 0)
         return "nc_var_align_size takes precedence";
+    if (strcmp(t->key, "nc_transfer") == 0 && h->transfer == HINTS_TRANSFER_AUTO)
+        return "with Open MPI, whose collective transfers do not report errors, view "
+               "means "
+               "auto";
+    const bool blob = h->blob == HINTS_ENABLE || h->subfiling == HINTS_ENABLE;
+    if (blob && h->no_indep_rw && (e->facts & HINTS_SUBFILES) == 0 &&
+        strstr("nc_blob pnetcdf_subfiling nc_num_subfiles nc_blob_checksums", t->key) !=
+            NULL)
+        return "romio_no_indep_rw=true rules out subfiles";
+    if (h->short_file == HINTS_SHORT_ERROR && (e->facts & HINTS_STAGE) == 0 &&
+        strncmp(t->key, "nc_stage", 8) == 0)
+        return "nc_short_file=error rules out staging";
     const int64_t value = t->kind == HINTS_KIND_WORD ? hints_number(h, t) : 0;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const struct rule *r = &rules[i];

@@ -285,18 +285,31 @@ void hints_set_defaults(struct hints *h)
         set(h, t, t->value, t->text);
 }
 
+/* Returns whether a value differs from the default, also from a documented default that
+ * the library chooses if the hint is not set, and that programs may pass on from
+ * ncmpi_inq_file_info. */
+static bool is_request(const struct hints_row *t, int64_t value, const char *text)
+{
+    switch (t->kind) {
+    case HINTS_KIND_NUMBER:
+        return value != t->value && value != strtoll(t->without, NULL, 10);
+    case HINTS_KIND_WORD:
+        return value != t->value &&
+               !(t->value == HINTS_AUTO && t->words == choice && value == HINTS_DISABLE);
+    case HINTS_KIND_RULES:
+        return strcmp(text, "none") != 0;
+    default:
+        return t->text == NULL || strcmp(text, t->text) != 0;
+    }
+}
+
 void hints_set(struct hints *h, const char *key, const char *text)
 {
     int64_t value = 0;
     const struct hints_row *t = hints_find(key);
     if (t == NULL || !read_value(t, text, &value)) return;
     set(h, t, value, text);
-    if (t->kind == HINTS_KIND_NUMBER || t->kind == HINTS_KIND_WORD)
-        h->asked[t - hints_table] = value != t->value;
-    else if (t->kind == HINTS_KIND_RULES)
-        h->asked[t - hints_table] = strcmp(text, "none") != 0;
-    else
-        h->asked[t - hints_table] = t->text == NULL || strcmp(text, t->text) != 0;
+    h->asked[t - hints_table] = is_request(t, value, text);
     h->any_asked |= h->asked[t - hints_table];
 }
 

@@ -71,7 +71,9 @@ struct stage_shared {
     int64_t device, inode; /* identity of the staged file in the node's first process */
     int64_t home_capacity; /* maximum number of blocks with this home that all nodes
                             * together can store */
-    _Atomic int64_t home_used; /* number of such blocks that have a keeper */
+    _Atomic int64_t home_used;            /* number of such blocks that have a keeper */
+    _Atomic int64_t asked, read, dropped; /* bytes got; bytes read from the file; blocks
+                                           * evicted: by all processes of the node */
 };
 
 /* The state of another node, as seen by this node. */

@@ -31,6 +31,7 @@ bool stage_copy_now(struct stage *s, const struct stage_claim *c,
     int err = base_write_at(s->file, c->slot * block, bytes, block, "the staged file");
     if (err == NC_NOERR) {
         atomic_fetch_add(&s->counts.copied, block);
+        atomic_fetch_add(&s->shared->read, block);
         return true;
     }
     atomic_fetch_add(&s->counts.failed, 1);

@@ -61,7 +61,10 @@ int stage_fetch(struct stage *s, const struct stage_source *source,
     if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, &own))
         stage_table_finish(s->table, &own,
                            err == NC_NOERR && stage_copy_now(s, &own, bytes));
-    if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
+    if (c->dropped) {
+        atomic_fetch_add(&s->counts.dropped, 1);
+        atomic_fetch_add(&s->shared->dropped, 1);
+    }
     return err;
 }
 

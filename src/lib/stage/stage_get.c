@@ -117,16 +117,12 @@ static bool check_complete(struct stage *s)
 
 /* Returns whether to read a request without the stage. If the stage is too small for the
  * way in which a program reads, blocks are evicted before they are needed again, and
- * staging reads more of the file than the program does. It may read a fifth more; beyond
- * that, requests pass the stage until the program has read enough. `before` is the size
- * of the earlier requests of this call. */
-static bool is_too_small(const struct stage *s, int64_t before, int64_t bytes)
+ * staging reads more of the file than the program does. The processes of a node may read
+ * a fifth more; beyond that, requests pass the stage until they have read enough. */
+static bool is_too_small(struct stage_shared *all, int64_t bytes)
 {
-    const struct trace_stats *t = &s->ds->stats;
-    int64_t dropped = t->stage_dropped + atomic_load(&s->counts.dropped);
-    int64_t read =
-        t->stage_copied_bytes + atomic_load(&s->counts.copied) + t->stage_direct_bytes;
-    return dropped > 0 && 5 * read > 6 * (t->get_bytes + before + bytes);
+    int64_t asked = atomic_fetch_add(&all->asked, bytes) + bytes;
+    return atomic_load(&all->dropped) > 0 && 5 * atomic_load(&all->read) > 6 * asked;
 }
 
 /* Serves the requests that can be staged. Sets *rest to the remaining requests and *n to
@@ -135,15 +131,14 @@ static int get_staged(struct stage_reader *r, struct access_request *const *reqs
                       int64_t *n, struct access_request ***rest)
 {
     struct stage *s = r->stage;
-    int64_t left = 0, before = 0;
+    int64_t left = 0;
     int result = NC_NOERR;
     *rest = base_malloc((size_t)*n * sizeof(struct access_request *));
     if (*rest == NULL) return NC_NOERR; /* the layer below serves all requests */
     for (int64_t i = 0; i < *n; i++) {
         const struct cdf_var *v = &r->base.ds->header.vars[reqs[i]->varid];
         int64_t bytes = access_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
-        bool direct = is_too_small(s, before, bytes);
-        before += bytes;
+        bool direct = s->shared != NULL && is_too_small(s->shared, bytes);
         stage_clear_view(s);
         s->waited = false;
         if (!direct && stage_try_open(r) && get_one(r, reqs[i]) == NC_NOERR &&
@@ -153,7 +148,10 @@ static int get_staged(struct stage_reader *r, struct access_request *const *reqs
             continue;
         }
         reqs[i]->status = NC_NOERR;
-        if (direct) s->ds->stats.stage_direct_bytes += bytes;
+        if (direct) {
+            s->ds->stats.stage_direct_bytes += bytes;
+            atomic_fetch_add(&s->shared->read, bytes);
+        }
         if (!direct) s->ds->stats.stage_fallbacks++;
         (*rest)[left++] = reqs[i];
     }

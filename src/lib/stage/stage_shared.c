@@ -55,6 +55,9 @@ void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan
     all->watched = 0;
     all->home_capacity = plan->home_capacity;
     atomic_init(&all->home_used, 0);
+    atomic_init(&all->asked, 0);
+    atomic_init(&all->read, 0);
+    atomic_init(&all->dropped, 0);
     atomic_init(&all->stamp, atomic_load(&plan->stamp));
     memset(stage_part_of(all, 0), 0, (size_t)all->nparts * sizeof(struct stage_part));
     for (int64_t i = 0; i < blocks_per_home(all); i++)
