@@ -222,7 +222,7 @@ coarse_map() {
     printf '\x40' | dd of="$work/m.nc" bs=1 seek=$((start + 8 * (699 * 1100 + 1099))) conv=notrunc 2>/dev/null
     both 1 --map -v d "$work/l.nc" "$work/m.nc" &&
         map "$({ printf '.%.0s' {1..55}; echo; printf '#%.0s' {1..55}; echo
-            for i in {1..17}; do printf '.%.0s' {1..55}; echo; done; printf '.%.0s' {1..54}; echo 0; })"
+            for i in {1..17}; do printf '.%.0s' {1..55}; echo; done; printf '.%.0s' {1..54}; echo 1; })"
 }
 check "--map: combines values of a large variable" coarse_map
 terminal() {

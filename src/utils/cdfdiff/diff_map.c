@@ -128,8 +128,8 @@ int diff_map_complete(struct diff *d, const int *pairs, int n)
 
 enum { TEXT_HEIGHT = 20, TEXT_WIDTH = 72 };
 
-/* Returns how many tenths of the values differ in the map's cells starting at (y, x): 10
- * if all values differ, -1 if none does. */
+/* Returns how many tenths of the values differ in the map's cells starting at (y, x): at
+ * least 1 if any value differs, and 10 only if all do. */
 static int tenths(const struct diff_map *m, int64_t y, int64_t x, int64_t ny, int64_t nx)
 {
     int64_t differing = 0;
@@ -140,8 +140,9 @@ static int tenths(const struct diff_map *m, int64_t y, int64_t x, int64_t ny, in
     const int64_t rows = min(down * m->row_step, m->rows) - y * m->row_step;
     const int64_t columns = min(across * m->column_step, m->columns) - x * m->column_step;
     const int64_t all = m->outer * rows * columns;
-    if (differing == 0) return -1;
-    return differing == all ? 10 : (int)(10 * ((double)differing / (double)all));
+    if (differing == 0 || differing == all) return differing == 0 ? 0 : 10;
+    const int n = (int)(10 * ((double)differing / (double)all));
+    return n < 1 ? 1 : n;
 }
 
 /* Returns the escape sequence that sets the colour for a character. */
@@ -168,7 +169,7 @@ void diff_map_show(struct diff *d, const struct diff_map *m)
         char before = '.';
         util_out_text(d->out, "    |");
         for (int64_t x = 0; x < m->width; x += nx) {
-            const char c = ".0123456789#"[tenths(m, y, x, ny, nx) + 1];
+            const char c = ".123456789#"[tenths(m, y, x, ny, nx)];
             if (colours &&
                 (c == '#') + 2 * (c == '.') != (before == '#') + 2 * (before == '.'))
                 util_out_text(d->out, colour_of(c));

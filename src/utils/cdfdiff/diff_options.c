@@ -20,7 +20,7 @@ static const struct util_option options[] = {
     {'b', "verbose", NULL, "also list variables that are equal"},
     {'q', "quiet", NULL, "print nothing; only set the exit status"},
     {'j', "json", NULL, "write JSON"},
-    {MAP, "map", NULL, "show where values differ: 0 to 9 for tenths, # for all"},
+    {MAP, "map", NULL, "show where values differ: 1 to 9 for tenths, # for all"},
     {DRAW, "draw", "FILE", "plot this map to FILE.svg or FILE.png with gnuplot"},
     {0},
 };
