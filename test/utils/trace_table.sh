@@ -121,8 +121,22 @@ records >"$work/t.json"
 picture() {
     "$tool" -d "$work/p.$1" "$work/t.json" >/dev/null && head -c 200 "$work/p.$1" | grep -qa "$2"
 }
+colours() { sed -n '/^} kinds/,/^};/s/.*"\(#[0-9a-f]*\)".*/\1/p' "$here/src/utils/ncmpitrace/trace_draw.c"; }
+# Colours that are less than about 25 apart are hard to distinguish in small areas.
+distinct() { [ "$(colours | wc -l)" = 8 ] && colours | awk -f "$here/test/utils/colours.awk" | awk '{ print } $1 < 25 { exit 1 }'; }
+check "colours can be distinguished, also with red-green blindness" distinct
+# Each colour of the picture is in the legend, and the picture has a white background.
+explained() {
+    local kind
+    for kind in library exchange 'move, fill, log, drain, subfiles' 'open, sync, resize' \
+        'waiting, agreeing' conversion write read; do
+        grep -qE "<tspan[^>]*> ?$kind<" "$work/p.svg" || { echo "not explained: $kind"; return 1; }
+    done
+    grep -q '<rect .*fill="#ffffff"' "$work/p.svg"
+}
 if command -v gnuplot >/dev/null; then
     check "a picture is written as SVG" picture svg '<svg'
+    check "a picture explains its colours" explained
     check "a picture is written as PNG" picture png PNG
     check "a picture in a missing directory is an error" refused 1 'gnuplot is not installed or failed' \
         "$tool" -d "$work/none/p.svg" "$work/t.json"

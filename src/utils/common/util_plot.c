@@ -85,7 +85,7 @@ int util_plot_open(struct util_plot *p, const char *tool, const char *path,
     p->out = start_gnuplot(&p->child);
     if (p->out == NULL) return refuse(p, no_gnuplot);
     fprintf(p->out,
-            svg ? "set terminal svg size 1000,%lld font 'sans,12'\n"
+            svg ? "set terminal svg size 1000,%lld font 'sans,12' background 'white'\n"
                 : "set terminal pngcairo size 1000,%lld font 'sans,11'\n",
             (long long)(height < 4000 ? height : 4000));
     fprintf(p->out, "set output \"%s\"\n", path);

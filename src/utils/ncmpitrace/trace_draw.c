@@ -7,21 +7,22 @@
 #include "util_plot.h"
 
 /* Kinds of parts, with their colours. The kind that contains the others comes first, so
- * it is drawn beneath them. */
+ * it is drawn beneath them. Readers with red-green blindness can also distinguish the
+ * colours, which test/utils/colours.awk checks. */
 static const struct kind {
     const char *name, *colour;
     const char *parts[6];
 } kinds[] = {
-    {"library", "#c8c8c8", {NULL}},
-    {"exchange", "#7570b3", {"exchange", "messages", "survey", NULL}},
+    {"library", "#d0d0d0", {NULL}},
+    {"exchange", "#332288", {"exchange", "messages", "survey", NULL}},
     {"move, fill, log, drain, subfiles",
-     "#e7298a",
+     "#aa3377",
      {"move data", "fill", "log", "drain", "subfiles", NULL}},
-    {"open, sync, resize", "#a6761d", {"open file", "sync file", "resize file", NULL}},
-    {"waiting, agreeing", "#d95f02", {"agreement", "broadcast", "wait", NULL}},
-    {"conversion", "#e6ab02", {"conversion", NULL}},
-    {"write", "#1b9e77", {"write", "collective write", NULL}},
-    {"read", "#66a6ff", {"read", "collective read", NULL}},
+    {"open, sync, resize", "#ee6677", {"open file", "sync file", "resize file", NULL}},
+    {"waiting, agreeing", "#e69f00", {"agreement", "broadcast", "wait", NULL}},
+    {"conversion", "#eedd88", {"conversion", NULL}},
+    {"write", "#225522", {"write", "collective write", NULL}},
+    {"read", "#33bbee", {"read", "collective read", NULL}},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
