@@ -43,12 +43,23 @@ function table(    i, key, f) {
     }
 }
 
+# Returns the legend's text for the results of one library and way.
+function legend(library, way) {
+    sub(/^ours$/, "ncmpi", library)
+    sub(/^peer$/, "PnetCDF", library)
+    return way == "raw" ? meaning[way] : library ", " (way in meaning ? meaning[way] : way)
+}
+
 # Prints one line per gap, with a column for each library and way that was measured with gaps.
 function columns(    i, f, name, line, g, n) {
+    meaning["raw"] = "the same bytes written to the log\047s device"
+    meaning["direct"] = "without a log"
+    meaning["close"] = "logged, drained at close"
+    meaning["immediate"] = "logged, drained in the background"
     for (i = 1; i <= nkeys; i++) {
         split(keys[i], f, OFS)
         if (f[2] != "checkpoint") continue
-        name = f[1] "-" f[4]
+        name = legend(f[1], f[4])
         if (!(name in seen)) { seen[name]; names[++n] = name }
         if (!(f[3] in at)) { at[f[3]]; gaps[++g] = f[3] }
         cell[f[3], name] = median(keys[i], "visible") * 1e3

@@ -7,12 +7,13 @@ set terminal svg size 1000, 330 font "sans,11" background "white"
 set output out
 set multiplot layout 1, 3
 set key outside top center horizontal maxrows 1
+set colorsequence podo
 set grid x
 set yrange [8:-1]
 array name[3] = ["zstd", "lz4", "HDF5"]
 set arrow from 1, graph 0 to 1, graph 1 nohead linewidth 2 linecolor "gray40"
 
-set xlabel "space by that of one file"
+set xlabel "size, relative to one file"
 set xrange [0:1.1]
 plot for [c = 1:3] rows(1) using (column(c + 5) / column(4)):0:ytic(2) with points \
     pointtype 7 pointsize 0.8 linecolor c title name[c]
@@ -20,7 +21,7 @@ plot for [c = 1:3] rows(1) using (column(c + 5) / column(4)):0:ytic(2) with poin
 set logscale x 2
 set xrange [0.25:8]
 do for [at = 0:1] {
-    set xlabel sprintf("time to write by that of one file, %d million bytes/s", at == 0 ? 200 : 500)
+    set xlabel sprintf("time relative to one file, %d MB/s", at == 0 ? 200 : 500)
     plot for [c = 1:3] rows(2) using (column(5 * at + c + 4) / column(5 * at + 3)):0:ytic(2) with points \
         pointtype 7 pointsize 0.8 linecolor c title name[c]
 }
