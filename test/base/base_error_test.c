@@ -81,6 +81,43 @@ static void a_detail_is_reported_only_for_its_code(void **state)
     assert_string_equal("", base_error_detail(NC_ENOTVAR));
 }
 
+/* The system's text replaces the phrase of the code, and advice replaces the remedy, also
+ * if the detail came from another process. */
+static void a_system_error_is_described_once(void **state)
+{
+    (void)state;
+    static const struct {
+        int number, otherwise, code;
+        const char *text;
+    } cases[] = {
+        {ENOENT, NC_EFILE, NC_ENOENT,
+         "opening x: No such file or directory; check the path"},
+        {ENOSPC, NC_EWRITE, NC_ENO_SPACE,
+         "opening x: No space left on device; free some space"},
+        {EROFS, NC_EWRITE, NC_EPERM,
+         "opening x: Read-only file system; mount it for writing, or write elsewhere"},
+        {EIO, NC_EREAD, NC_EREAD,
+         "opening x: Input/output error; the device or the file server failed; check the "
+         "system log"},
+        {EPIPE, NC_EREAD, NC_EREAD,
+         "opening x: Broken pipe; check the file system, and that no other program "
+         "truncates the file"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char remote[1200];
+        errno = cases[i].number;
+        assert_int_equal(cases[i].code,
+                         base_error_system(cases[i].otherwise, "opening", "x"));
+        assert_string_equal(cases[i].text, base_error_text(cases[i].code));
+        base_error_set(cases[i].code, "process 3: %s", base_error_detail(cases[i].code));
+        snprintf(remote, sizeof remote, "process 3: %s", cases[i].text);
+        assert_string_equal(remote, base_error_text(cases[i].code));
+    }
+    base_error_set(NC_ENOENT, "Broken pipe");
+    assert_string_equal("Broken pipe: No such file; check the path",
+                        base_error_text(NC_ENOENT));
+}
+
 static void a_detail_survives_an_error_during_cleanup(void **state)
 {
     (void)state;
@@ -176,6 +213,7 @@ int main(void)
         cmocka_unit_test(every_code_of_the_interface_has_a_row),
         cmocka_unit_test(unknown_codes_are_named_by_number),
         cmocka_unit_test(a_detail_is_reported_only_for_its_code),
+        cmocka_unit_test(a_system_error_is_described_once),
         cmocka_unit_test(a_detail_survives_an_error_during_cleanup),
         cmocka_unit_test(long_details_are_truncated),
         cmocka_unit_test(each_thread_has_its_own_detail),

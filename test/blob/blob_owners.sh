@@ -198,7 +198,7 @@ check "another program's file with a subfile's name is kept" strangers
 
 few_descriptors() {
     rm -rf "$where"/* && ulimit -n 100 || return
-    PNETCDF_HINTS=$blobs says 'Too many open datasets, files or communicators' launch 2 "$program" many "$a" 100
+    PNETCDF_HINTS=$blobs says 'Too many open' launch 2 "$program" many "$a" 100
 }
 many() {
     rm -rf "$where"/* && ulimit -n "$(ulimit -H -n)" &&

@@ -107,7 +107,7 @@ else
 fi
 chmod 644 "$a"
 check "a copy onto itself is refused" refused 1 'the same file' "$copy" -f "$a" "$work/../$(basename "$work")/t.nc"
-check "a missing file is an error" refused 1 'No such file; check' "$copy" "$work/missing.nc" "$work/n.nc"
+check "a missing file is an error" refused 1 'missing.nc: No such file or directory; check the path' "$copy" "$work/missing.nc" "$work/n.nc"
 corpus() {
     local file
     for file in "$here"/test/fuzz/corpus/bad-*; do

@@ -161,7 +161,7 @@ far_end() {
 }
 check "cdfdiff reports a file that should be 10^17 bytes long" far_end "$cdfdiff"
 check "ncmpidiff reports a file that should be 10^17 bytes long" far_end "$PWD/ncmpidiff"
-missing() { status 2 in_parallel "$a" "$work/missing.nc" && grep -q 'No such file; check' "$work/err"; }
+missing() { status 2 in_parallel "$a" "$work/missing.nc" && grep -q 'missing.nc: No such file or directory; check the path' "$work/err"; }
 check "several processes report a missing file" missing
 corpus() {
     local file status

@@ -56,6 +56,69 @@ static const char *system_text(int code)
     return known ? text : unknown_error(code);
 }
 
+/* Advice for system errors whose messages contain none. */
+static const struct {
+    int number;
+    const char *advice;
+} system_advice[] = {
+    {EFAULT, "the values are in memory that cannot be accessed: it is GPU memory, or was "
+             "freed; copy the values to host memory first"},
+    {EINVAL, "the file system does not support this call; use another access method "
+             "(hint nc_file_io) or another file system"},
+    {EFBIG,
+     "the file would exceed the limit of the process (ulimit -f) or of the file system"},
+    {EIO, "the device or the file server failed; check the system log"},
+    {ESTALE, "the file was removed or replaced on the file server; close the dataset and "
+             "open it again"},
+    {EROFS, "mount it for writing, or write elsewhere"},
+    {EACCES, "check the permissions of the file and of each directory in its path"},
+    {EPERM, "check the file's owner and attributes (lsattr), the sticky bit of its "
+            "directory, and the security policy of the system"},
+    {ENAMETOOLONG, "most systems allow 255 bytes for a name and 4095 for a path"},
+    {ENOTDIR, "a component of the path is not a directory"},
+    {ELOOP, "there is a loop of symbolic links in the path"},
+    {EMFILE, "the process has as many open files as ulimit -n allows; close some, or "
+             "raise the limit"},
+    {ENFILE, "the system has as many open files as it allows; ask its administrator to "
+             "raise the limit"},
+    {ENXIO, "it is a pipe, a socket, or a device without a driver; use a regular file"},
+    {ENODEV, "the file system does not support this call; use another file system"},
+    {EBADF, "the program may have closed a descriptor that the library uses"},
+    {ENOLCK, "the file system or its lock server has run out of locks"},
+    {ETIMEDOUT, "the file server does not respond; check that it is running and mounted"},
+    {ENOTCONN, "the file server is not connected; mount the file system again"},
+    {EISDIR, "specify a file instead of a directory"},
+};
+
+enum { LAST_NUMBER = EHWPOISON }; /* largest errno value of Linux */
+
+static const char *advice_on(int number)
+{
+    for (size_t i = 0; i < sizeof system_advice / sizeof system_advice[0]; i++)
+        if (system_advice[i].number == number) return system_advice[i].advice;
+    return "";
+}
+
+/* Returns whether a text ends with a punctuation mark (`before`), a blank and `end`. */
+static bool ends_with(const char *text, char before, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return m > 0 && n > m + 2 && strcmp(text + n - m, end) == 0 &&
+           text[n - m - 1] == ' ' && text[n - m - 2] == before;
+}
+
+/* Returns the part of a row's text that a detail does not contain. The message of a
+ * system error replaces the phrase, and its advice also replaces the remedy. */
+static const char *rest_of_text(const char *detail, const char *text)
+{
+    for (int i = 1; i <= LAST_NUMBER; i++)
+        if (ends_with(detail, ';', advice_on(i)))
+            return "";
+        else if (ends_with(detail, ':', strerror(i)))
+            return strchr(text, ';') == NULL ? "" : strchr(text, ';');
+    return text;
+}
+
 const char *base_error_text(int code)
 {
     if (code > 0) return system_text(code);
@@ -64,7 +127,9 @@ const char *base_error_text(int code)
     if (code == NC_NOERR || code != last.code) return table[row].text;
     const char *detail = base_error_detail(code);
     if (detail[0] == '\0') return table[row].text;
-    snprintf(both, sizeof both, "%s: %s", detail, table[row].text);
+    const char *rest = rest_of_text(detail, table[row].text);
+    snprintf(both, sizeof both, "%s%s%s", detail, rest == table[row].text ? ": " : "",
+             rest);
     return both;
 }
 
@@ -157,48 +222,6 @@ static const struct {
     {EMFILE, NC_ENFILE},     {ENFILE, NC_ENFILE},
     {ENOMEM, NC_ENOMEM},
 };
-
-/* Advice for system errors whose messages contain none. */
-static const struct {
-    int number;
-    const char *advice;
-} system_advice[] = {
-    {EFAULT, "the values are in memory that cannot be accessed: it is GPU memory, or was "
-             "freed; copy the values to host memory first"},
-    {EINVAL, "the file system does not support this call; use another access method "
-             "(hint nc_file_io) or another file system"},
-    {EFBIG,
-     "the file would exceed the limit of the process (ulimit -f) or of the file system"},
-    {EIO, "the device or the file server failed; check the system log"},
-    {ESTALE, "the file was removed or replaced on the file server; close the dataset and "
-             "open it again"},
-    {EROFS,
-     "the file system is mounted read-only; mount it for writing, or write elsewhere"},
-    {EACCES, "check the permissions of the file and of each directory in its path"},
-    {EPERM, "check the file's owner and attributes (lsattr), the sticky bit of its "
-            "directory, and the security policy of the system"},
-    {ENAMETOOLONG, "most systems allow 255 bytes for a name and 4095 for a path"},
-    {ENOTDIR, "a component of the path is not a directory"},
-    {ELOOP, "there is a loop of symbolic links in the path"},
-    {EMFILE, "the process has as many open files as ulimit -n allows; close some, or "
-             "raise the limit"},
-    {ENFILE, "the system has as many open files as it allows; ask its administrator to "
-             "raise the limit"},
-    {ENXIO, "it is a pipe, a socket, or a device without a driver; use a regular file"},
-    {ENODEV, "the file system does not support this call; use another file system"},
-    {EBADF, "the program may have closed a descriptor that the library uses"},
-    {ENOLCK, "the file system or its lock server has run out of locks"},
-    {ETIMEDOUT, "the file server does not respond; check that it is running and mounted"},
-    {ENOTCONN, "the file server is not connected; mount the file system again"},
-    {EISDIR, "specify a file instead of a directory"},
-};
-
-static const char *advice_on(int number)
-{
-    for (size_t i = 0; i < sizeof system_advice / sizeof system_advice[0]; i++)
-        if (system_advice[i].number == number) return system_advice[i].advice;
-    return "";
-}
 
 int base_error_system(int otherwise, const char *what, const char *path)
 {
