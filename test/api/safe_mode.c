@@ -198,7 +198,7 @@ static const struct difference defining[] = {
     {"copy_att, name", copy_att_name, NC_EMULTIDEFINE_ATTR_NAME, "'level'", "'units'"},
     {"copy_att, varid", copy_att_varid, NC_EMULTIDEFINE_FNC_ARGS, "is -1", "but 1"},
     {"del_att, name", del_att_name, NC_EMULTIDEFINE_ATTR_NAME, "'level'", "'units'"},
-    {"set_fill", fill_mode, NC_EMULTIDEFINE_FILL_MODE, "fill mode is", "process 0"},
+    {"set_fill", fill_mode, NC_EMULTIDEFINE_FILL_MODE, "fill: fill mode is", "process 0"},
     {"def_var_fill, varid", var_fill_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "but 0"},
     {"def_var_fill, mode", var_fill_mode, NC_EMULTIDEFINE_VAR_FILL_MODE, "is 1", "but 0"},
     {"def_var_fill, value", var_fill_value, NC_EMULTIDEFINE_VAR_FILL_VALUE, "value is",

@@ -51,12 +51,13 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
     add_argument(a, name, code, text, hash);
 }
 
-/* Returns the quoted name of the object that the call refers to, or "". */
+/* Returns the quoted name of the object that the call refers to, or NULL if the call has
+ * no such argument. */
 static const char *object_of(const struct api_args *a)
 {
     for (int i = 0; i < a->n; i++)
         if (strcmp(a->list[i].name, "name") == 0) return a->list[i].text;
-    return "";
+    return NULL;
 }
 
 /* Returns the error code of the first argument that differs from process 0's, and
@@ -72,8 +73,10 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
     for (int i = 0; i < mine->n && i < theirs->n; i++) {
         const struct api_arg *a = &mine->list[i], *b = &theirs->list[i];
         if (a->hash == b->hash) continue;
-        snprintf(text, size, "%s %s: %s is %s, but %s on process 0", mine->function,
-                 object_of(mine), a->name, a->text, b->text);
+        const char *object = object_of(mine);
+        snprintf(text, size, "%s%s%s: %s is %s, but %s on process 0", mine->function,
+                 object == NULL ? "" : " ", object == NULL ? "" : object, a->name,
+                 a->text, b->text);
         return a->code;
     }
     return NC_NOERR;
