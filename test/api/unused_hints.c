@@ -115,7 +115,7 @@ static const struct {
     unsigned good_acts;
 } rows[] = {
     {"nc_header_align_size", "nc_header_align_size=2048", CHANGE,
-     "existing ones do not move", false, "nc_header_align_size=2048", PUT},
+     "no variable was defined", false, "nc_header_align_size=2048", PUT},
     {"nc_header_align_size", "nc_header_align_size=2048;nc_var_align_size=64", PUT,
      "nc_var_align_size takes precedence", true, NULL, 0},
     {"nc_var_align_size", "nc_var_align_size=2048", READ, "no variable was defined",
@@ -154,8 +154,8 @@ static const struct {
      "nc_blob=enable;nc_blob_checksums=disable", PUT},
     {"nc_blob_join", "nc_blob_join=close", PUT, "no subfiles", true,
      "nc_blob=enable;nc_blob_join=close", PUT},
-    {"striping_unit", "striping_unit=65536", CHANGE, "keeps its stripes", true, NULL, 0},
-    {"striping_factor", "striping_factor=3", READ, "keeps its stripes", true, NULL, 0},
+    {"striping_unit", "striping_unit=65536", CHANGE, "keeps its stripes", false, NULL, 0},
+    {"striping_factor", "striping_factor=3", READ, "keeps its stripes", false, NULL, 0},
     {"nc_quantize", "nc_quantize=bitround:9@none", PUT, "that it selects was defined",
      false, "nc_quantize=bitround:9", PUT},
     {"nc_compress", "nc_compress=lz4", PUT, "nc_blob=enable", true,

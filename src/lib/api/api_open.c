@@ -206,16 +206,16 @@ static void report_invalid_hint(void *of, const char *words)
 static int drain_own_logs_all(struct dataset *ds, int err, int64_t *says)
 {
     int64_t after = 0;
+    int own = err;
     bool common;
     do {
         struct api_dataset *before = api_reopen_find(ds, after);
-        if (before != NULL) says[OPEN] = before->number;
+        says[OPEN] = before == NULL ? 0 : before->number;
         says[LEAST] = -says[OPEN];
-        err = report_all(ds, err, says);
+        err = report_all(ds, own, says);
         common = err == NC_NOERR && says[OPEN] > 0 && says[OPEN] == -says[LEAST];
         after = says[OPEN];
-        says[OPEN] = 0;
-        err = base_error_merge(err, api_reopen_end_all(before, common));
+        own = api_reopen_end_all(before, common);
     } while (common);
     return err;
 }

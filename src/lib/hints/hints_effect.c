@@ -179,7 +179,8 @@ const char *hints_unused(const struct hints *h, const struct hints_row *t,
             return by_e10;
     if (strcmp(t->key, "nc_header_align_size") == 0 && h->var_align > 0)
         return "nc_var_align_size takes precedence";
-    if (strcmp(t->key, "nc_transfer") == 0 && h->transfer == HINTS_TRANSFER_AUTO)
+    if (strcmp(t->key, "nc_transfer") == 0 && h->transfer == HINTS_TRANSFER_AUTO &&
+        (e->facts & HINTS_ROMIO) == 0)
         return "with Open MPI, whose collective transfers do not report errors, view "
                "means "
                "auto";
