@@ -72,7 +72,10 @@ static void constants_and_numbers_are_those_of_fortran(void **state)
         {"'start 1' and 'NC_INT': it's the function's",
          "'start 1' and 'NC_INT': it's the function's"},
         {"/d/ncmpi_run/NC_1.nc: a", "/d/ncmpi_run/NC_1.nc: a"},
+        {"/d/start 5 of 10.nc: start 2", "/d/start 5 of 10.nc: start 3"},
+        {"/d/NC_x record 7", "/d/NC_x record 7"},
         {"ncmpi_run.nc: start 2.", "ncmpi_run.nc: start 3."},
+        {"record - 2020.nc: start -", "record - 2020.nc: start -"},
         {"non-NC_INT", "non-NC_INT"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

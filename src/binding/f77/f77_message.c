@@ -6,7 +6,8 @@
  * - indices and ids, which follow certain words, count from 1.
  *
  * Names of variables, dimensions and attributes are in quotes and remain unchanged, as do
- * words that are part of a path. Messages contain the names of dimensions rather than
+ * absolute paths, up to the colon after them, and words that are part of other paths.
+ * Messages contain the names of dimensions rather than
  * their positions, so the order of dimensions does not matter. */
 #include "f77_message.h"
 
@@ -114,9 +115,16 @@ static void add_function(struct buffer *to, const char *name, size_t n,
         add_text(to, name, n);
 }
 
+/* Returns whether there is a number at `at`, perhaps with a sign. */
+static bool is_number(const char *at)
+{
+    return isdigit((unsigned char)at[*at == '-']);
+}
+
 /* Returns whether a number at `at` counts from 1 in Fortran. */
 static bool is_index(const char *message, const char *at)
 {
+    if (!is_number(at)) return false;
     static const char *const words[] = {
         "start ",        "record ",    "element ",          "variable ",
         "attribute ",    "dimension ", "attribute number ", "variable id ",
@@ -140,8 +148,7 @@ static const char *add_index(struct buffer *to, const char *at)
     snprintf(number, sizeof number, "%lld", (long long)(value + 1));
     add_string(to, number);
     const char *other = end + strlen(", but ");
-    if (!begins_with(end, ", but ") || !isdigit((unsigned char)other[*other == '-']))
-        return end;
+    if (!begins_with(end, ", but ") || !is_number(other)) return end;
     add_text(to, end, (size_t)(other - end));
     return add_index(to, other);
 }
@@ -186,12 +193,22 @@ static size_t quoted_length(const char *message, const char *at)
     return *end == '\0' ? 0 : (size_t)(end + 1 - at);
 }
 
+/* Returns the length of an absolute path at `at`, which a colon or the end of the message
+ * terminates because names may contain blanks; or 0 if there is none. */
+static size_t path_length(const char *message, const char *at)
+{
+    if (*at != '/' || (at > message && at[-1] != ' ') || at[1] == ' ') return 0;
+    const char *end = strstr(at, ": ");
+    return end == NULL ? strlen(at) : (size_t)(end - at);
+}
+
 static void translate_text(struct buffer *to, const char *message,
                            const struct f77_names *names)
 {
     const char *at = message;
     while (*at != '\0') {
         size_t n = quoted_length(message, at);
+        if (n == 0) n = path_length(message, at);
         if (n == 0 && (is_word_char(*at) || *at == '-')) {
             at = add_word(to, message, at, names);
             continue;
