@@ -228,9 +228,9 @@ struct cdf_fault {
 int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
                struct cdf_fault *fault);
 
-/* Same as cdf_decode, but does not check where the variables are. Sets `begin` of the
- * variables as in the file, but not begin_fixed and begin_record. numrecs may be -1 or
- * UINT32_MAX if it was not stored. */
+/* Same as cdf_decode, but does not check where the variables are, and rejects names that
+ * contain a NUL. Sets `begin` of the variables as in the file, but not begin_fixed and
+ * begin_record. numrecs may be -1 or UINT32_MAX if it was not stored. */
 int cdf_decode_misplaced(struct cdf_header *h, const void *bytes, size_t length,
                          int64_t file_size);
 

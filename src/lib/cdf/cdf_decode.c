@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 
 /* The input and the current position. */
@@ -136,8 +137,11 @@ static int get_name(struct source *s, const char *what, const char **name)
     if (s->validator != NULL)
         cdf_validate_name(s->validator, bytes, length, bytes - s->bytes);
     /* Some writers include a trailing NUL in the length. */
-    *name = cdf_name_store(&s->h->arena, NULL, (const char *)bytes,
-                           strnlen((const char *)bytes, (size_t)length));
+    const size_t stored = strnlen((const char *)bytes, (size_t)length);
+    if (s->misplaced && (int64_t)stored < length &&
+        !base_is_zero(bytes + stored, length - (int64_t)stored))
+        return fail(s, NC_ENOTNC, s->at, "a name contains a NUL");
+    *name = cdf_name_store(&s->h->arena, NULL, (const char *)bytes, stored);
     return *name == NULL ? NC_ENOMEM : NC_NOERR;
 }
 

@@ -190,7 +190,9 @@ int cdf_validate_numrecs(struct cdf_validator *e, struct cdf_header *h, bool str
     const int64_t right = h->record_size > 0 ? whole : 0;
     if (known) f.fix_length = cdf_encode_numrecs(h->format, right, f.fix);
     h->numrecs = whole;
-    if (streaming)
+    if (streaming && !known)
+        report_finding(e, f, "the number of records is indeterminate");
+    else if (streaming)
         report_finding(e, f, "the number of records is indeterminate; the file has %lld",
                        (long long)whole);
     else if (found < 0) {

@@ -2,6 +2,7 @@
  * size, and then to report the findings. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -134,8 +135,9 @@ static int recheck(struct validator *v, const char *path, int format)
     v->pad = false;
     if (!v->quiet && !v->json && format > 0)
         util_out_print(&v->out,
-                       "%s: a copy with all values, in a valid layout of CDF-%d\n", path,
-                       format);
+                       "%s: a copy with the values that the header describes, in a valid "
+                       "layout of CDF-%d\n",
+                       path, format);
     else if (!v->quiet && !v->json)
         util_out_print(&v->out, "%s: %s%" PRId64 " place%s repaired\n", path,
                        copy ? "a copy with " : "", fixes, fixes == 1 ? "" : "s");
@@ -161,7 +163,13 @@ static int examine_and_copy(struct validator *v, struct util_classic *file)
     if (format == 0 && validator_copy_start(v, file) != 0) return VALIDATOR_TROUBLE;
     int status = examine(v, file);
     if (format == 0 && validator_copy_finish(v) != 0) return VALIDATOR_TROUBLE;
-    return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair, format);
+    if (status == VALIDATOR_TROUBLE) return status;
+    if (status == VALIDATOR_GOOD || format > 0 || v->fixes > 0)
+        return recheck(v, v->repair, format);
+    (void)unlink(v->repair);
+    if (!v->quiet && !v->json)
+        util_out_print(&v->out, "%s: nothing can be repaired; no copy\n", v->path);
+    return status;
 }
 
 /* Reports that the first bytes of the file are a mixture of a header and the mark of an
