@@ -85,7 +85,7 @@ contains
 
   ! Trailing blanks are padding, not part of a text attribute.
   subroutine text_attributes() bind(C)
-    integer :: ncid, i
+    integer :: ncid, i, code
     integer(kind=offset) :: length
     character(len=10) :: text
     character(len=*), parameter :: written(5) = (/ 'K     ', ' a b  ', '      ', 'x     ', &
@@ -109,6 +109,13 @@ contains
     call okay(nf90mpi_put_att(ncid, nf90_global, 'note', 'abc'), 'put_att')
     call expect(nf90_echar, nf90mpi_get_att(ncid, nf90_global, 'note', i), &
       'a number from a longer text')
+    call okay(nf90mpi_def_var(ncid, 'code', nf90_char, code), 'def_var')
+    call okay(nf90mpi_put_att(ncid, code, '_FillValue', ' '), 'a blank fill value')
+    call okay(nf90mpi_inquire_attribute(ncid, code, '_FillValue', len=length), 'inquire')
+    call equal(1_c_int64_t, length, 'a blank fill value')
+    call okay(nf90mpi_put_att(ncid, code, '_FillValues', ' '), 'another attribute')
+    call okay(nf90mpi_inquire_attribute(ncid, code, '_FillValues', len=length), 'inquire')
+    call equal(0_c_int64_t, length, 'another attribute')
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 

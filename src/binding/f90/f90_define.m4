@@ -246,15 +246,32 @@ PASS([inq_attname], [ncid, varid, attnum, name],
     if (err == nf_noerr .and. length > room .and. (xtype == nf_char .eqv. is_text)) err = nf_einval
   end function
 
-  ! Does not store trailing blanks, which are padding in Fortran.
+  ! Comparing whole names would need Fortran's run-time library, as would len_trim below.
+  pure function is_fill_value(name)
+    logical :: is_fill_value
+    character(len=*), intent(in) :: name
+    character(len=*), parameter :: fill_value = '_FillValue'
+    character :: c
+    integer :: i
+    is_fill_value = len(name) >= len(fill_value)
+    do i = 1, len(name)
+      c = ' '
+      if (i <= len(fill_value)) c = fill_value(i:i)
+      if (iachar(name(i:i)) /= iachar(c)) is_fill_value = .false.
+    end do
+  end function
+
+  ! Does not store trailing blanks, which are padding in Fortran. The fill value of a
+  ! variable is one character, even if it is a blank.
   function f90_put_att_text(ncid, varid, name, values) result(err)
     integer :: err
     integer, intent(in) :: ncid, varid
     character(len=*), intent(in) :: name, values
-    OFFSET :: length
-    ! len_trim, and comparing text with blanks, would need Fortran's run-time library.
+    OFFSET :: length, least
     length = len(values, MPI_OFFSET_KIND)
-    do while (length > 0)
+    least = 0
+    if (is_fill_value(name)) least = min(1_MPI_OFFSET_KIND, length)
+    do while (length > least)
       if (iachar(values(length:length)) /= iachar(' ')) exit
       length = length - 1
     end do
