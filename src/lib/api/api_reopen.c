@@ -15,12 +15,6 @@
 
 #include "api_dataset.h"
 
-const void *api_this_thread(void)
-{
-    static _Thread_local char here;
-    return &here;
-}
-
 /* A search for the dataset with the lowest number above `after`. */
 struct search {
     const struct dataset *ds;

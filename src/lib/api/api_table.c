@@ -5,6 +5,12 @@
 
 static struct base_ids open_datasets = BASE_IDS_EMPTY;
 
+const void *api_this_thread(void)
+{
+    static _Thread_local char here;
+    return &here;
+}
+
 int api_find(int ncid, struct api_dataset **d)
 {
     base_error_begin();
