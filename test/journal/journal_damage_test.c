@@ -174,6 +174,15 @@ static void end_dataset(void)
     unlink(paths[1]);
 }
 
+/* Acquires the dataset's journal as the next process does. Returns its result. */
+static int acquire(struct journal *j)
+{
+    assert_int_equal(NC_NOERR, journal_init(j, paths[0]));
+    assert_int_equal(NC_NOERR, journal_open_dataset(j, 0));
+    j->guard = j->file;
+    return journal_acquire(j, 0);
+}
+
 /* Marks the dataset, creates a journal with areas of `area` bytes, and records the
  * state *s if it is not the initial one. Leaves both files in place, as a killed
  * process would. */
@@ -311,10 +320,7 @@ static void assert_finished(const unsigned char *head, const struct cdf_header *
     assert_unchanged(&torn);
     assert_int_equal(NC_EFILE, clear());
     assert_unchanged(&torn);
-    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
-    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
-    j.guard = j.file;
-    assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
+    assert_int_equal(NC_NOERR, acquire(&j));
     assert_int_not_equal(JOURNAL_NONE, j.state.phase);
     assert_int_equal(NC_NOERR, finish(&j));
     journal_free(&j);
@@ -373,10 +379,7 @@ static int redefine(int64_t share, int64_t least)
 static int recover(void)
 {
     struct journal j;
-    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
-    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
-    j.guard = j.file;
-    int err = journal_acquire(&j, 0);
+    int err = acquire(&j);
     if (err == NC_NOERR && j.state.phase != JOURNAL_NONE) err = finish(&j);
     journal_free(&j);
     return err;
@@ -527,18 +530,44 @@ static void each_torn_name_is_finished(void **state)
     (void)state;
     make_dataset(5);
     start_redefinition(0, &(struct journal_state){.phase = JOURNAL_COMMITTING});
-    take_image(&marked);
     struct journal j;
-    assert_int_equal(NC_NOERR, journal_init(&j, paths[0]));
-    assert_int_equal(NC_NOERR, journal_open_dataset(&j, 0));
-    j.guard = j.file;
-    assert_int_equal(NC_NOERR, journal_acquire(&j, 0));
+    assert_int_equal(NC_NOERR, acquire(&j));
     take_image(&marked);
     assert_int_equal(NC_NOERR, journal_record(&j, (struct journal_state){
                                                       .phase = JOURNAL_COMMITTING}));
     journal_free(&j);
     take_image(&next);
     tear(&next, marked.bytes[0], next.bytes[0], &after);
+    end_dataset();
+}
+
+/* Simulates a torn write of the mark with which the next process takes over a state that
+ * follows COMMITTING, whose page is still in the journal. */
+static void each_torn_take_over_is_finished(void **state)
+{
+    const struct journal_state back = {.phase = JOURNAL_MOVING, .back = true, .high = 64};
+    static struct image marked, taken;
+    struct journal j;
+    (void)state;
+    make_dataset(5);
+    start_redefinition(0, &(struct journal_state){.phase = JOURNAL_COMMITTING});
+    assert_int_equal(NC_NOERR, acquire(&j));
+    assert_int_equal(NC_NOERR, journal_record(&j, back));
+    journal_free(&j);
+    take_image(&marked);
+    for (int64_t ends = 0; ends == 0 || memcmp(&taken, &marked, CUTS) == 0; ends++) {
+        assert_true(ends < 20);
+        put_image(&marked);
+        writes.calls = 0;
+        writes.ends = ends;
+        (void)acquire(&j);
+        writes.ends = -1;
+        journal_free(&j);
+        take_image(&taken);
+    }
+    assert_int_equal(NC_NOERR, acquire(&j));
+    assert_int_equal(JOURNAL_MOVING, j.state.phase);
+    journal_free(&j);
     end_dataset();
 }
 
@@ -760,6 +789,7 @@ int main(void)
         cmocka_unit_test(each_torn_mark_is_finished),
         cmocka_unit_test(each_torn_header_is_finished),
         cmocka_unit_test(each_torn_name_is_finished),
+        cmocka_unit_test(each_torn_take_over_is_finished),
         cmocka_unit_test(records_appended_beside_a_journal_are_accepted),
         cmocka_unit_test(each_changed_byte_is_refused_or_harmless),
         cmocka_unit_test(a_journal_of_an_earlier_version_is_finished),

@@ -115,34 +115,47 @@ static bool header_may_be_there(const struct journal_state *s)
            s->phase == JOURNAL_RETURNING;
 }
 
-/* Returns the number of the state that torn bytes belong to: the later one, or the
- * earlier one if the mark still named it while a header replaced the mark. */
-static int torn_state(const struct candidates *c)
+/* Sets explained[i] if byte i equals that byte of a mark that names state `which`. */
+static void explain_marks(const struct candidates *c, const unsigned char *head,
+                          int which, bool *explained)
 {
-    return c->nstates == STATES && !header_may_be_there(&c->states[0]) &&
-           header_may_be_there(&c->states[1]);
+    unsigned char mark[JOURNAL_MARK];
+    for (int k = 0; k < NONCES; k++) {
+        if (c->nonces[k] == 0) continue;
+        journal_encode_mark(c->headers[0][MAGIC - 1],
+                            c->nonces[k] + (uint64_t)c->states[which].serial, mark);
+        for (int at = 0; at < JOURNAL_MARK; at++)
+            explained[at] |= head[at] == mark[at];
+    }
+}
+
+/* Returns the number of the state that torn bytes belong to: the later one, or the
+ * earlier one if the mark still named it while a header replaced the mark. If all bytes
+ * are those of marks for the later one, a process was taking it over. */
+static int torn_state(const struct candidates *c, const unsigned char *head)
+{
+    bool explained[JOURNAL_MARK] = {false};
+    if (c->nstates < STATES || header_may_be_there(&c->states[0]) ||
+        !header_may_be_there(&c->states[1]))
+        return 0;
+    explain_marks(c, head, 0, explained);
+    return memchr(explained, 0, sizeof explained) != NULL;
 }
 
 /* Returns whether each byte equals the byte of some header or mark at that position.
  * Returns false if a state's page is damaged, because its mark is then unknown. */
 static bool is_mixture(const struct candidates *c, const unsigned char *head)
 {
-    unsigned char mark[JOURNAL_MARK];
     bool explained[JOURNAL_MARK] = {false};
     if (!c->known || c->nstates == 0 || c->damaged ||
         (c->nstates == STATES && c->states[0].serial != c->states[1].serial + 1))
         return false;
-    for (int i = 0; i < HEADERS && header_may_be_there(&c->states[torn_state(c)]); i++)
+    const bool header = header_may_be_there(&c->states[torn_state(c, head)]);
+    for (int i = 0; i < HEADERS && header; i++)
         for (int at = 0; at < JOURNAL_MARK; at++)
             explained[at] |= head[at] == c->headers[i][at];
-    for (int i = 0; i < c->nstates * NONCES; i++) {
-        uint64_t nonce = c->nonces[i % NONCES];
-        if (nonce == 0) continue;
-        nonce += (uint64_t)c->states[i / NONCES].serial;
-        journal_encode_mark(c->headers[0][MAGIC - 1], nonce, mark);
-        for (int at = 0; at < JOURNAL_MARK; at++)
-            explained[at] |= head[at] == mark[at];
-    }
+    for (int i = 0; i < c->nstates; i++)
+        explain_marks(c, head, i, explained);
     return memchr(explained, 0, sizeof explained) == NULL;
 }
 
@@ -177,7 +190,7 @@ int journal_examine_head(struct journal *j, enum journal_head *is)
         *is =
             cdf_is_moving(j->head, JOURNAL_MARK) ? JOURNAL_HEAD_MARK : JOURNAL_HEAD_TORN;
     } else {
-        if (c.nstates > 0) j->state = c.states[torn_state(&c)];
+        if (c.nstates > 0) j->state = c.states[torn_state(&c, j->head)];
         j->mark_nonce = c.nonces[c.nonces[1] != 0]; /* see journal_write_record */
         if (is_known_header(&c, j->head))
             *is = JOURNAL_HEAD_OURS;
