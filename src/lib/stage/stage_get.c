@@ -122,7 +122,8 @@ static bool check_complete(struct stage *s)
 static bool is_too_small(struct stage_shared *all, int64_t bytes)
 {
     int64_t asked = atomic_fetch_add(&all->asked, bytes) + bytes;
-    return atomic_load(&all->dropped) > 0 && 5 * atomic_load(&all->read) > 6 * asked;
+    return all->nslots < all->nblocks && atomic_load(&all->dropped) > 0 &&
+           5 * atomic_load(&all->read) > 6 * asked;
 }
 
 /* Serves the requests that can be staged. Sets *rest to the remaining requests and *n to
