@@ -29,9 +29,11 @@ static bool has_log_of_file(struct api_dataset *d, const struct dataset *ds)
            d->user == api_this_thread() && strcmp(d->ds.full_path, ds->full_path) == 0;
 }
 
-/* Locks a dataset if no other thread uses it. */
+/* Locks a dataset if this thread used it last and no other thread uses it. Nothing else
+ * of the dataset may be read before, because other threads change it. */
 static bool lock_for_drain(struct api_dataset *d)
 {
+    if (d->user != api_this_thread()) return false;
     if (d->threads && pthread_mutex_trylock(&d->lock) != 0) return false;
     d->draining = true;
     return true;
@@ -47,9 +49,9 @@ static bool note_lowest(void *dataset, void *of)
 {
     struct api_dataset *d = dataset;
     struct search *s = of;
-    if (d->number <= s->after || (s->lowest != 0 && d->number >= s->lowest)) return false;
     if (!lock_for_drain(d)) return false;
-    if (has_log_of_file(d, s->ds)) s->lowest = d->number;
+    bool lower = d->number > s->after && (s->lowest == 0 || d->number < s->lowest);
+    if (lower && has_log_of_file(d, s->ds)) s->lowest = d->number;
     unlock_after_drain(d);
     return false; /* looks at all datasets */
 }
@@ -58,8 +60,8 @@ static bool lock_lowest(void *dataset, void *of)
 {
     struct api_dataset *d = dataset;
     const struct search *s = of;
-    if (d->number != s->lowest || !lock_for_drain(d)) return false;
-    bool fits = has_log_of_file(d, s->ds);
+    if (!lock_for_drain(d)) return false;
+    bool fits = d->number == s->lowest && has_log_of_file(d, s->ds);
     if (!fits) unlock_after_drain(d);
     return fits;
 }
