@@ -27,7 +27,7 @@ void access_extent_slab(const struct cdf_header *h, const struct cdf_var *v,
             if (!joined) places |= pitch;
             span += (count[k] - 1) * pitch;
         }
-        step *= v->shape[k];
+        if (k > 0) step *= v->shape[k];
     }
     s->high = s->low + span + cdf_type_size(v->type);
     s->bytes = s->pieces * run;
