@@ -45,8 +45,11 @@ a_hint() {
 HINTS_WORD(MAIN, "nc_sample", sample, HINTS_DISABLE, choice, true, "`enable`, `disable`",
           "`disable`", "whether the dataset has a sample layer")
 END
-        insert before '^    int64_t no_indep_rw;' "$(in_recipe src/lib/hints/hints_table.h)" <<'END'
+        insert before '^    int64_t no_indep_rw;' "$(in_recipe src/lib/hints/hints_table.h)" <<'END' &&
     int64_t sample; /* enum hints_choice */
+END
+        insert before '^    [{]"nc_in_place_swap"' "$(in_recipe src/lib/hints/hints_effect.c)" <<'END'
+    {"nc_sample", 0, HINTS_CLASSIC, "a netCDF-4 file has no sample layer"},
 END
 }
 
@@ -55,7 +58,7 @@ an_error() {
     insert after '^#define NC_EFLUSHED ' "$(in_recipe include/pnetcdf_constants.h)" <<'END' &&
 #define NC_ESAMPLE            (-299) /**< a sample's result has no place */
 END
-        insert before '^BASE_ERROR\(NC_EFLUSHED,' "$(in_recipe src/lib/base/base_errors.def)" <<'END' &&
+        insert before '^BASE_ERROR\(NC_EADIOS,' "$(in_recipe src/lib/base/base_errors.def)" <<'END' &&
 BASE_ERROR(NC_ESAMPLE, "A result has no place to go to; pass the address of an int")
 END
         insert after '^NC_EFLUSHED ' "$(in_recipe test/api/constants.txt)" <<'END'
