@@ -482,8 +482,8 @@ static void statuses(void)
 {
     static const char *const stacks[] = {
         "", "nc_transfer=node;nc_node_share_size=300", "nc_blob=enable;nc_num_subfiles=2",
-        "nc_burst_buf=enable;nc_burst_buf_dirname=%s;nc_burst_buf_log_at=post;"
-        "e10_cache=coherent"};
+        ("nc_burst_buf=enable;nc_burst_buf_dirname=%s;nc_burst_buf_log_at=post;"
+         "e10_cache=coherent")};
     for (int i = 0; i < 8; i++) {
         const struct step s = {stacks[i / 2], created_through_stack, posts_with_statuses,
                                close_all};

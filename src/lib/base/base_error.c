@@ -99,12 +99,12 @@ static const char *advice_on(int number)
     return "";
 }
 
-/* Returns whether a text ends with a punctuation mark (`before`), a blank and `end`. */
-static bool ends_with(const char *text, char before, const char *end)
+/* Returns whether a text ends with a punctuation mark, a blank and `end`. */
+static bool ends_with(const char *text, char mark, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return m > 0 && n > m + 2 && strcmp(text + n - m, end) == 0 &&
-           text[n - m - 1] == ' ' && text[n - m - 2] == before;
+           text[n - m - 1] == ' ' && text[n - m - 2] == mark;
 }
 
 /* Returns the part of a row's text that a detail does not contain. The message of a
