@@ -11,9 +11,9 @@
 enum { OWNERS = 16, MAPS = 7 };
 
 /* A group of `count` identical variables. If `map` is 0, each is a small variable of
- * `length` values (0: one value per record), which process 0 writes. Scalars are vectors
- * of length one, because a varn call on a real scalar to which only one process
- * contributes hangs in one of the compared libraries. */
+ * `length` values (0: one value per record), which process 0 writes. A scalar is stored
+ * as a vector with one element: one of the compared libraries hangs if only one process
+ * contributes to a varn call on a scalar variable. */
 struct field {
     int count;
     nc_type type;

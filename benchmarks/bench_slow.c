@@ -1,7 +1,7 @@
-/* A library for LD_PRELOAD that simulates a slow file system. In files whose path begins
- * with SLOW_PATH, it limits each process's writes to SLOW_MBS million bytes per second,
- * and preads to SLOW_READ_MBS. Without this library, the file could not be slower than
- * the log in a benchmark on a single local disk. */
+/* A library for LD_PRELOAD that simulates a slow file system. Each process writes at most
+ * SLOW_MBS million bytes per second to files whose paths begin with SLOW_PATH, and reads
+ * at most SLOW_READ_MBS from them (pread). Without this library, the file could not be
+ * slower than the log in a benchmark on a single local disk. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Generates and checks values. The value of an element is a small hash of its position,
- * so the check detects misplaced values. Values have a fraction if they are floats or
- * doubles both in the file and in memory. */
+/* Generates and checks values. The value of an element is a small hash of its position;
+ * therefore the check detects misplaced values. Values have a fraction if they are floats
+ * or doubles both in the file and in memory. */
 #include <string.h>
 
 #include "bench.h"
@@ -21,8 +21,8 @@ MPI_Datatype bench_type_mpi(nc_type type)
     return types[type];
 }
 
-/* Multiplies by a large odd constant and returns the upper bits, which depend on all bits
- * of the input. */
+/* Multiplies by a large odd constant and returns the upper bits of the product, which
+ * depend on all bits of the input. */
 static uint32_t value_at(uint64_t index, uint64_t salt, int bits)
 {
     return (uint32_t)(((index + salt) * 0x9e3779b97f4a7c15u) >> (64 - bits));

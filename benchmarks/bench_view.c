@@ -1,5 +1,6 @@
-/* Implements `view`, which does what an application with direct MPI-IO would do. All runs
- * of a process form one file view, and one collective call transfers them. */
+/* Implements `view`, which does what an application with direct MPI-IO would do. Each
+ * process sets a file view that consists of all its runs, and one collective call
+ * transfers them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -108,8 +108,8 @@ int64_t store_size(struct store_file *f);
 int store_resize(struct store_file *f, int64_t size);
 int store_sync(struct store_file *f);
 
-/* Transfer bytes and advance the simulated time. Return the number of bytes moved, or -1
- * with errno set. */
+/* Transfer bytes and advance the simulated time. Return the number of bytes moved. On
+ * error, return -1 and set errno. */
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n);
 int64_t store_read(struct store_file *f, int64_t offset, void *bytes, int64_t n);
 

@@ -217,9 +217,9 @@ static int scaled(const struct scale *s, int n, int64_t whole)
     return some < n ? (int)some : n;
 }
 
-/* The atmosphere of an Earth system model (case F). A step of its history has 63 fields
- * of 72 layers and 321 fields of one layer. Each of 16 processes has 54 scattered columns
- * out of a total of 866. */
+/* The atmosphere of an Earth system model (case F). A step of its history contains 63
+ * fields with 72 layers and 321 fields with one layer. Each of 16 processes has 54
+ * scattered columns out of a total of 866. */
 static void atmosphere(const struct scale *s, struct scale_plan *plan)
 {
     enum { COLUMNS = 54, LAYERS = 72, WHOLE = 4 * COLUMNS * (63 * LAYERS + 321) };

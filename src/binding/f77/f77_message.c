@@ -7,8 +7,8 @@
  *
  * Names of variables, dimensions and attributes are in quotes and remain unchanged, as do
  * absolute paths, up to the colon after them, and words that are part of other paths.
- * Messages contain the names of dimensions rather than
- * their positions, so the order of dimensions does not matter. */
+ * Messages contain the names of dimensions rather than their positions, so the order of
+ * dimensions does not matter. */
 #include "f77_message.h"
 
 #include <ctype.h>

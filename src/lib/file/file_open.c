@@ -375,7 +375,8 @@ enum { OBJECTS = 1, VIA_MPI = 2, UNTRIED = 4, WRONG = 8, OWN_SIZE = 16, IN_PAGES
 enum { LOGGED = 64 };   /* another job may have logs for the file */
 enum { STRIPED = 128 }; /* the file system has stripes, or it is unknown */
 
-static int64_t traits_of(const struct file *f, bool objects)
+static int64_t traits_of(const struct file *f,
+                         const struct base_fs_stripes *known_stripes)
 {
     struct dataset *ds = f->ds;
     bool late = f->own.fd >= 0 && base_fs_may_be_stale(f->own.fd);
@@ -383,9 +384,11 @@ static int64_t traits_of(const struct file *f, bool objects)
     enum file_probe known = late ? file_probe_known(ds) : FILE_RIGHT;
     int fd = file_fd(f);
     bool logged = ds->writable && fd >= 0 && base_fs_id(fd, BASE_FS_LOGS) != 0;
-    return (objects ? OBJECTS : 0) | (f->own.fd < 0 ? VIA_MPI : 0) |
-           (known == FILE_UNTRIED ? UNTRIED : 0) | (known == FILE_WRONG ? WRONG : 0) |
-           (known == FILE_OWN_SIZE ? OWN_SIZE : 0) | (logged ? LOGGED : 0) |
+    bool striped = f->own.fd < 0 || known_stripes->unit > 0;
+    return (known_stripes->objects ? OBJECTS : 0) | (striped ? STRIPED : 0) |
+           (f->own.fd < 0 ? VIA_MPI : 0) | (known == FILE_UNTRIED ? UNTRIED : 0) |
+           (known == FILE_WRONG ? WRONG : 0) | (known == FILE_OWN_SIZE ? OWN_SIZE : 0) |
+           (logged ? LOGGED : 0) |
            (by_mpi && base_fs_caches_names(ds->full_path) ? IN_PAGES : 0);
 }
 
@@ -442,8 +445,7 @@ static int describe_all(struct file *f, int error)
         if (f->own.fd >= 0) known = base_fs_stripes(f->own.fd);
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
-        all[TRAITS] = traits_of(f, known.objects);
-        if (f->own.fd < 0 || known.unit > 0) all[TRAITS] |= STRIPED;
+        all[TRAITS] = traits_of(f, &known);
         all[ROOT_HOST] = ds->identity.host;
         all[DEVICE] = ds->identity.device;
         all[INODE] = ds->identity.inode;

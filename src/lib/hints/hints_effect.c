@@ -182,8 +182,7 @@ const char *hints_unused(const struct hints *h, const struct hints_row *t,
     if (strcmp(t->key, "nc_transfer") == 0 && h->transfer == HINTS_TRANSFER_AUTO &&
         (e->facts & HINTS_ROMIO) == 0)
         return "with Open MPI, whose collective transfers do not report errors, view "
-               "means "
-               "auto";
+               "means auto";
     const bool blob = h->blob == HINTS_ENABLE || h->subfiling == HINTS_ENABLE;
     if (blob && h->no_indep_rw && (e->facts & HINTS_SUBFILES) == 0 &&
         strstr("nc_blob pnetcdf_subfiling nc_num_subfiles nc_blob_checksums", t->key) !=
